@@ -59,11 +59,11 @@ func (q *Queue) Statements() []Statement {
 	types := []string{"a", "b"}
 	out := []Statement{
 		{"next", sqlNext, []any{types}, false},
-		{"claim", q.claimSQL(), []any{"o", 1, 1, 1, types}, false},
+		{"claim", q.claimSQL(), []any{"o", 1, 1, types}, false},
 		{"duplicate", sqlDuplicate, []any{"a", "k"}, false},
-		{"stale", sqlStaleOwners, []any{1, 10}, false},
+		{"stale", q.withClock(sqlStaleOwners), []any{1, types, 10}, false},
 		{"others", sqlOtherOwners, []any{1 << 60, "o", 10}, false},
-		{"beat", sqlHeartbeat, []any{1, "o", []string{"x", "y"}}, false},
+		{"beat", q.withClock(sqlHeartbeat), []any{"o", []string{"x", "y"}}, false},
 		{"clean", sqlDeleteJobs, []any{1, 10}, false},
 		{"events", sqlEvents + store.Limit(10), []any{"x", 1}, false},
 		{"end", sqlEnd, []any{"failed", "", "", "", "", 1, "failed", "x", 1, "running"}, false},

@@ -53,8 +53,8 @@ type Config struct {
 	Workers int
 	// Retention is how long finished jobs and their events are kept (30 days).
 	Retention time.Duration
-	// Heartbeat is how often a running job's owner is confirmed (5 s). After four times as long without, it counts as
-	// dead.
+	// Heartbeat is how often a running job's owner is confirmed (5 s). After four times as long without, by the clock of the database, it
+	// counts as dead.
 	Heartbeat time.Duration
 	// Poll is how often the table is looked at without being woken (1 s): for jobs of other processes.
 	Poll time.Duration

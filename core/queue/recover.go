@@ -20,10 +20,11 @@ const (
 )
 
 const (
-	sqlHeartbeat = `UPDATE jobs SET heartbeat_at = ? WHERE owner = ? AND state = 'running' AND id IN ? RETURNING id, claims, cancel_requested`
-	// sqlStaleOwners finds jobs whose owner has missed its heartbeats. sqlOtherOwners finds those of all other
+	sqlHeartbeat = `UPDATE jobs SET heartbeat_at = {now} WHERE owner = ? AND state = 'running' AND id IN ? RETURNING id, claims, cancel_requested`
+	// sqlStaleOwners finds jobs of some types whose owner has missed its heartbeats. sqlOtherOwners finds those of all other
 	// owners, which are dead if only one process may run.
-	sqlStaleOwners  = `SELECT * FROM jobs WHERE state = 'running' AND heartbeat_at < ? ORDER BY heartbeat_at LIMIT ?`
+	sqlStaleOwners = `SELECT * FROM jobs WHERE state = 'running' AND heartbeat_at < {now} - ? AND type IN ?
+		ORDER BY heartbeat_at LIMIT ?`
 	sqlOtherOwners  = `SELECT * FROM jobs WHERE state = 'running' AND heartbeat_at <= ? AND owner <> ? ORDER BY heartbeat_at LIMIT ?`
 	sqlDeleteEvents = `DELETE FROM job_events WHERE id IN (SELECT e.id FROM jobs j JOIN job_events e ON e.job_id = j.id
 		WHERE j.finished_at > 0 AND j.finished_at < ? LIMIT ?)`
@@ -74,7 +75,7 @@ func (q *Queue) confirmRunning(ctx context.Context) error {
 	}
 	var rows []row
 	err := q.store.QueueTx(ctx, "confirm jobs", func(ctx context.Context) error {
-		return q.store.Writer(ctx).Raw(sqlHeartbeat, q.nowMillis(), q.owner, ids).Scan(&rows).Error
+		return q.store.Writer(ctx).Raw(q.withClock(sqlHeartbeat), q.owner, ids).Scan(&rows).Error
 	})
 	if err != nil {
 		return err
@@ -106,8 +107,8 @@ func (q *Queue) runningJobs() map[string]*run {
 	return out
 }
 
-// recoverOrphans recovers running jobs without an owner: those of all other owners if sole, else those with a stale
-// heartbeat.
+// recoverOrphans recovers running jobs without an owner: those of all other owners if sole, else those with a stale heartbeat. Beside
+// other processes a job without a handler here is left to one that has it.
 func (q *Queue) recoverOrphans(ctx context.Context, sole bool) error {
 	for {
 		rows, err := q.findOrphans(ctx, sole)
@@ -137,10 +138,18 @@ func (q *Queue) findOrphans(ctx context.Context, sole bool) (rows []row, err err
 	if sole {
 		db = db.Raw(sqlOtherOwners, int64(1)<<62, q.owner, batchSize)
 	} else {
-		db = db.Raw(sqlStaleOwners, q.nowMillis()-deadAfter*q.cfg.Heartbeat.Milliseconds(), batchSize)
+		db = db.Raw(q.withClock(sqlStaleOwners), deadAfter*q.cfg.Heartbeat.Milliseconds(), q.recoverable(), batchSize)
 	}
 	err = db.Scan(&rows).Error
 	return rows, err
+}
+
+// recoverable returns the types of jobs that this process may recover while it runs. The empty type stands for none.
+func (q *Queue) recoverable() []string {
+	if types := q.Types(); len(types) > 0 {
+		return types
+	}
+	return []string{""}
 }
 
 // recoverJob ends or requeues one job of a dead owner.

@@ -19,7 +19,7 @@ const lockedPause = 20 * time.Millisecond
 
 const (
 	sqlNext  = `SELECT run_at FROM jobs WHERE state = 'queued' AND type IN ? ORDER BY run_at, id LIMIT 1`
-	sqlClaim = `UPDATE jobs SET state = 'running', owner = ?, heartbeat_at = ?, attempt = attempt + 1, claims = claims + 1,
+	sqlClaim = `UPDATE jobs SET state = 'running', owner = ?, heartbeat_at = {now}, attempt = attempt + 1, claims = claims + 1,
 		last_seq = last_seq + 1, step = '', percent = 0, started_at = CASE WHEN started_at = 0 THEN ? ELSE started_at END
 		WHERE id = (SELECT id FROM jobs WHERE state = 'queued' AND run_at <= ? AND type IN ? ORDER BY run_at, id LIMIT 1%s) RETURNING *`
 )
@@ -96,7 +96,7 @@ func (q *Queue) claimDue() (*row, time.Duration, error) {
 	}
 	var claimed *row
 	err := q.store.QueueTx(ctx, "claim job", func(ctx context.Context) error {
-		r, err := q.updateOne(ctx, q.claimSQL(), q.owner, q.nowMillis(), q.nowMillis(), q.nowMillis(), types)
+		r, err := q.updateOne(ctx, q.claimSQL(), q.owner, q.nowMillis(), q.nowMillis(), types)
 		if err != nil || r == nil {
 			return err
 		}
@@ -136,9 +136,9 @@ func (q *Queue) openTypes() (types []string) {
 
 func (q *Queue) claimSQL() string {
 	if q.store.Dialect() == store.Postgres {
-		return fmt.Sprintf(sqlClaim, " FOR UPDATE SKIP LOCKED")
+		return q.withClock(fmt.Sprintf(sqlClaim, " FOR UPDATE SKIP LOCKED"))
 	}
-	return fmt.Sprintf(sqlClaim, "")
+	return q.withClock(fmt.Sprintf(sqlClaim, ""))
 }
 
 // waitFor returns how long to wait for the first of the due times, at most Config.Poll.

@@ -11,6 +11,8 @@ GO_TEST   := $(GO) test -trimpath -ldflags='-s -w'
 # TIMEOUT bounds the tests of one package: those that run the product on a container engine take minutes, and several times as long on a
 # slow or busy machine.
 TIMEOUT   ?= 80m
+# E2E_TIMEOUT bounds those of a package that runs the product as processes: a test that hangs ends before the whole run does, and is named.
+E2E_TIMEOUT ?= 60m
 TOOLS     := bin/tools
 # Vet and the linters look at what the tests have compiled: with another flag they would compile everything once more.
 export GOFLAGS := $(GOFLAGS) -trimpath
@@ -119,7 +121,7 @@ $(TOOLS)/testsum: $(wildcard core/tools/testsum/*.go)
 # source.
 E2E       := ./plugins/internal/e2e
 GUARD     := ./core/guard
-E2E_FLAGS := -json -timeout $(TIMEOUT) -parallel 6
+E2E_FLAGS := -json -timeout $(E2E_TIMEOUT) -parallel 6
 # What "make quick" does without.
 QUICK_WITHOUT := a container engine,dockerd,docker-registry,chromium,npm,node,postfix,postgres
 # The packages whose tests take longest begin first, so that none of them is left alone at the end.
@@ -129,12 +131,14 @@ LONG      := ./core/app ./core/services/containers ./plugins/engine/docker ./cor
 RERUN     ?= 0
 TESTSUM   := $(TOOLS)/testsum -components bin/components.tsv -rerun $(RERUN) -plain '$(E2E) $(GUARD)' -flags "-trimpath -timeout $(TIMEOUT) $(TESTFLAGS)"
 
+# Each go test has a pipe of its own, so that testsum knows at every moment what runs.
 test: $(TOOLS)/testsum
-	@mkdir -p bin
-	{ $(GO_TEST) $(E2E_FLAGS) $(GUARD) $(E2E) >bin/e2e.json & \
-	(cd sdk && $(GO_TEST) -json $(TESTFLAGS) ./... >../bin/sdk.json) & \
+	@rm -f bin/e2e.pipe bin/sdk.pipe && mkfifo bin/e2e.pipe bin/sdk.pipe
+	{ $(GO_TEST) $(E2E_FLAGS) $(GUARD) $(E2E) >bin/e2e.pipe & \
+	(cd sdk && $(GO_TEST) -json $(TESTFLAGS) ./... >../bin/sdk.pipe) & \
 	$(GO_TEST) -json -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list $(LONG) ./... | awk '!seen[$$0]++' | grep -v -e '$(E2E:./%=/%)$$' -e '$(GUARD:./%=/%)$$'); \
-	wait; cat bin/sdk.json bin/e2e.json; } | $(TESTSUM)
+	wait; } | $(TESTSUM) bin/e2e.pipe bin/sdk.pipe
+	@rm -f bin/e2e.pipe bin/sdk.pipe
 
 # The tests without a component: only those that bin/components.tsv names for it, which "make test" writes.
 test-without: $(TOOLS)/testsum

@@ -1,6 +1,9 @@
 // Command testsum reads the output of "go test -json" and prints what a person wants to know: the packages, the output of
 // what failed, what the skipped tests miss and how to get it, and the sums. It exits with 1 if anything failed.
 //
+// It reads the standard input and, at the same time, the files that its arguments name, such as named pipes. When it is
+// stopped by a signal, or a package ends before its tests, it lists the tests that were running.
+//
 // With -rerun N it runs each failed test once more, alone, and lists the ones that pass then as flaky; more than N of them fail the run.
 // With -components FILE it writes which test asked for which component.
 package main
@@ -8,6 +11,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,10 +20,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 )
 
 // event is one line of go test -json.
 type event struct {
+	Time       time.Time
 	Action     string
 	Package    string
 	ImportPath string
@@ -32,6 +39,8 @@ type event struct {
 
 // summary collects what was read.
 type summary struct {
+	// mu guards all else while several streams are read.
+	mu                      sync.Mutex
 	out                     io.Writer
 	output                  map[string][]string
 	passed, failed, skipped int
@@ -44,6 +53,7 @@ type summary struct {
 	// packages are the packages that failed, with their own output.
 	packages map[string]string
 	needs    needs
+	running  running
 	// notOffered are the keys of checks that do not apply to the plugin under test: they are counted nowhere.
 	notOffered map[string]bool
 	// missing counts the skipped tests by what they miss; others are the reasons of tests that miss nothing.
@@ -59,7 +69,7 @@ type component struct {
 
 func newSummary(out io.Writer) *summary {
 	return &summary{out: out, output: map[string][]string{}, missing: map[string]*component{}, subtests: map[string][]string{},
-		packages: map[string]string{}, needs: needs{}, notOffered: map[string]bool{}}
+		packages: map[string]string{}, needs: needs{}, running: running{}, notOffered: map[string]bool{}}
 }
 
 func main() {
@@ -70,7 +80,8 @@ func main() {
 	components := flag.String("components", "", "write which test needs which component to `FILE`")
 	flag.Parse()
 	s := newSummary(os.Stdout)
-	if err := s.read(os.Stdin); err != nil {
+	s.exitOnSignal()
+	if err := s.readAll(os.Stdin, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "testsum:", err)
 		os.Exit(2)
 	}
@@ -94,7 +105,9 @@ func (s *summary) read(r io.Reader) error {
 	for in.Scan() {
 		var e event
 		if json.Unmarshal(in.Bytes(), &e) != nil || e.Action == "" {
+			s.mu.Lock()
 			fmt.Fprintln(s.out, in.Text())
+			s.mu.Unlock()
 			continue
 		}
 		s.add(e)
@@ -102,8 +115,34 @@ func (s *summary) read(r io.Reader) error {
 	return in.Err()
 }
 
+// readAll reads in and the named files, all at the same time.
+func (s *summary) readAll(in io.Reader, files []string) error {
+	var group sync.WaitGroup
+	errs := make([]error, len(files)+1)
+	for i, name := range files {
+		group.Go(func() { errs[i] = s.readFile(name) })
+	}
+	errs[len(files)] = s.read(in)
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+func (s *summary) readFile(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return s.read(f)
+}
+
 func (s *summary) add(e event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	key := e.Package + " " + e.Test
+	if e.Test != "" {
+		s.running.followEvent(e)
+	}
 	switch e.Action {
 	case "output":
 		s.output[key] = append(s.output[key], e.Output)
@@ -148,8 +187,9 @@ func (s *summary) add(e event) {
 func (s *summary) pack(e event, key string) {
 	switch e.Action {
 	case "fail":
-		s.packages[e.Package] = strings.Join(s.output[key], "")
-		fmt.Fprintf(s.out, "%sFAIL\t%s\t%.1fs\n", strings.Join(s.output[key], ""), e.Package, e.Elapsed)
+		output := strings.Join(s.output[key], "") + s.endUnfinished(e)
+		s.packages[e.Package] = output
+		fmt.Fprintf(s.out, "%sFAIL\t%s\t%.1fs\n", output, e.Package, e.Elapsed)
 	case "pass":
 		fmt.Fprintf(s.out, "ok\t%s\t%.1fs\n", e.Package, e.Elapsed)
 	}

@@ -119,9 +119,12 @@ $(TOOLS)/testsum: $(wildcard core/tools/testsum/*.go)
 # The tests that run the product as processes mostly wait for it, so they run beside all others, several at once, and
 # without the race detector, which would see nothing of those processes. Nor has it anything to see in those that read the
 # source.
-E2E       := ./plugins/internal/e2e
+# Those of each service are a package below E2E_DIR; the ones that take longest begin first.
+E2E_DIR   := ./plugins/internal/e2e
+E2E_LONG  := deploy containers supervisor releases console core notify
+E2E       := $(addprefix $(E2E_DIR)/,$(E2E_LONG) $(filter-out kit $(E2E_LONG),$(patsubst $(E2E_DIR)/%/doc.go,%,$(wildcard $(E2E_DIR)/*/doc.go))))
 GUARD     := ./core/guard
-E2E_FLAGS := -json -timeout $(E2E_TIMEOUT) -parallel 6
+E2E_FLAGS := -json -timeout $(E2E_TIMEOUT) -p 3 -parallel 3
 # What "make quick" does without.
 QUICK_WITHOUT := a container engine,dockerd,docker-registry,chromium,npm,node,postfix,postgres
 # The packages whose tests take longest begin first, so that none of them is left alone at the end.
@@ -136,7 +139,7 @@ test: $(TOOLS)/testsum
 	@rm -f bin/e2e.pipe bin/sdk.pipe && mkfifo bin/e2e.pipe bin/sdk.pipe
 	{ $(GO_TEST) $(E2E_FLAGS) $(GUARD) $(E2E) >bin/e2e.pipe & \
 	(cd sdk && $(GO_TEST) -json $(TESTFLAGS) ./... >../bin/sdk.pipe) & \
-	$(GO_TEST) -json -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list $(LONG) ./... | awk '!seen[$$0]++' | grep -v -e '$(E2E:./%=/%)$$' -e '$(GUARD:./%=/%)$$'); \
+	$(GO_TEST) -json -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list $(LONG) ./... | awk '!seen[$$0]++' | grep -v -e '$(E2E_DIR:./%=/%)' -e '$(GUARD:./%=/%)$$'); \
 	wait; } | $(TESTSUM) bin/e2e.pipe bin/sdk.pipe
 	@rm -f bin/e2e.pipe bin/sdk.pipe
 
@@ -149,7 +152,7 @@ test-without: $(TOOLS)/testsum
 # For whoever changes a line: the tests that need neither a container engine nor a browser, npm or a mail server.
 quick: $(TOOLS)/testsum
 	{ (cd sdk && $(GO_TEST) -json ./... >../bin/sdk.json) & \
-	PATCHBAY_TEST_WITHOUT='$(QUICK_WITHOUT)' $(GO_TEST) -json -short -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v -e '$(E2E:./%=/%)$$'); \
+	PATCHBAY_TEST_WITHOUT='$(QUICK_WITHOUT)' $(GO_TEST) -json -short -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v -e '$(E2E_DIR:./%=/%)'); \
 	wait; cat bin/sdk.json; } | $(TOOLS)/testsum
 
 # Only the tests that run the product as processes, with its real clients.
@@ -163,13 +166,13 @@ pictures:
 # The pictures in core/docs/pictures: pages of a core with demonstration data, and those of core/docs/observability.md, drawn from what a
 # working core told a real Prometheus and a collector of traces: 4 minutes. The machine needs a font with Chinese characters.
 doc-pictures:
-	PATCHBAY_TEST_PICTURES=1 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -run '^Test(DocPictures|Dashboard|TracePicture)$$' $(E2E)
+	PATCHBAY_TEST_PICTURES=1 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -run '^Test(DocPictures|Dashboard|TracePicture)$$' $(E2E_DIR)/console $(E2E_DIR)/core
 	cp bin/screenshots/dashboard.png bin/screenshots/trace.png core/docs/pictures/
 
 # A hundred updates and rollbacks that are cut off at random moments, for each generation of compose: about 15 minutes. The
 # test prints PATCHBAY_TEST_SEED, which repeats a run.
 interruptions:
-	PATCHBAY_TEST_INTERRUPTIONS=100 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v -run 'TestContainersInterrupted(Stack)?$$' ./plugins/internal/e2e
+	PATCHBAY_TEST_INTERRUPTIONS=100 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v -run 'TestContainersInterrupted(Stack)?$$' $(E2E_DIR)/containers
 
 # Messages and texts that nobody has written, for a short time each, both at once. Go reports a failure when the time ends at a
 # bad moment: that one names no input.
@@ -186,11 +189,11 @@ bench: build
 	bin/bench -bin bin
 	$(GO) test -trimpath -run "^$$" -bench . -benchtime 200x ./core/queue ./core/services/search ./core/services/containers ./core/services/search/pages ./core/notify/card
 	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench Million -benchtime 100x ./core/services/mail
-	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench Mail -benchtime 1x $(E2E)
-	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench StackUpdate -benchtime 3x $(E2E)
+	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench Mail -benchtime 1x $(E2E_DIR)/mail
+	$(GO) test -trimpath -run "^$$" -timeout $(TIMEOUT) -bench StackUpdate -benchtime 3x $(E2E_DIR)/containers
 	$(GO) test -trimpath -run "^$$" -bench "Feed|Planning" -benchtime 30x ./core/services/releases
 	$(GO) test -trimpath -run "^$$" -bench WaitingClients -benchtime 1x ./core/services/releases
-	$(GO) test -trimpath -run "^$$" -bench . -skip "Mail|StackUpdate" -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker $(E2E)
+	$(GO) test -trimpath -run "^$$" -bench . -skip "StackUpdate" -benchtime 20x ./plugins/registry/oci ./plugins/engine/docker $(E2E_DIR)/containers
 	$(GO) test -trimpath -run "^$$" -bench 'Ranking|CostlyQueries' -benchtime 20x ./plugins/search/local
 	$(GO) test -trimpath -run "^$$" -bench FirstIndex -benchtime 1x ./plugins/search/local
 	$(GO) test -trimpath -run "^$$" -bench IndexCost -benchtime 1x ./plugins/search/local/quality

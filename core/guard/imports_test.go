@@ -220,7 +220,7 @@ func TestWhatThePluginSideDragsAlong(t *testing.T) {
 		"github.com/mattn/go-sqlite3", "github.com/jackc/pgx"}
 	for _, p := range packages(t) {
 		if !within(p.local(), "sdk", "plugins", "examples") ||
-			within(p.local(), "plugins/engine/docker", "plugins/cmd", "plugins/internal/bench") {
+			within(p.local(), "plugins/engine/docker", "plugins/cmd", "plugins/internal/bench", "plugins/internal/e2e") {
 			continue
 		}
 		for _, dep := range p.Deps {

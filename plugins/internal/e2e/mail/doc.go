@@ -1,0 +1,2 @@
+// Package mail holds the end-to-end tests of the mail service.
+package mail

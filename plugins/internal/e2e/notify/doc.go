@@ -1,0 +1,2 @@
+// Package notify holds the end-to-end tests of notifications.
+package notify

@@ -1,0 +1,2 @@
+// Package releases holds the end-to-end tests of the releases service.
+package releases

@@ -92,7 +92,7 @@ func (d *decoder) checkDigests(b *Block, name string, digests map[string]string)
 	for _, key := range sortedKeys(digests) {
 		if !digestPattern.MatchString(digests[key]) {
 			d.errorAt(d.elementRange(b.node.findValue(name), cty.StringVal(key)), "Invalid digest",
-				"A digest is sha256: and 64 hexadecimal digits. Run patchbay plugin lock.")
+				"A digest must be sha256: and 64 hexadecimal digits. Run patchbay plugin lock.")
 		}
 	}
 }

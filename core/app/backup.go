@@ -98,7 +98,7 @@ func (a *App) rescheduleBackups(ctx context.Context, set *settings.Settings) {
 func (a *App) runBackup(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
 	set := a.inUse.Load()
 	if set.Backup == nil {
-		return nil, fault.New(fault.Conflict, "plugin.hcl has no block backup any more.")
+		return nil, fault.New(fault.Conflict, "plugin.hcl has no backup block: add one to make backups.")
 	}
 	done, err := admin.WriteScheduled(ctx, a.store, set, time.Now())
 	if cause := context.Cause(ctx); errors.Is(cause, queue.ErrStopping) || errors.Is(cause, queue.ErrLost) ||
@@ -107,7 +107,7 @@ func (a *App) runBackup(ctx context.Context, _ *queue.Job, _ queue.Progress) (an
 	}
 	if err != nil {
 		a.log.Error("scheduled backup failed", "error", err)
-		err = fault.Wrap(err, fault.Internal, "The backup has failed: %v.", err)
+		err = fault.Wrap(err, fault.Internal, "The backup failed: %v.", err)
 		a.backups.record(&backupFailure{time.Now(), fault.As(err).Message})
 	} else {
 		a.backups.record(nil)

@@ -54,7 +54,7 @@ func (s *changes) find(user, id string, now time.Time) (change, error) {
 			return c, nil
 		}
 	}
-	return change{}, fault.New(fault.NotFound, "There is no such change any more: fill the form in again.")
+	return change{}, fault.New(fault.NotFound, "This change has expired: fill in the form again.")
 }
 
 // finish sets what came of a change, whose secrets and text are forgotten.

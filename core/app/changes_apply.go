@@ -35,9 +35,9 @@ func (p *providers) Apply(ctx context.Context, user, id string) (console.Change,
 	case a.draining:
 		return console.Change{}, fault.New(fault.NotReady, "The core is stopping.")
 	case c.State != console.ChangeChecked:
-		return c.Change, fault.New(fault.Conflict, "This change was not checked, or was applied before.")
+		return c.Change, fault.New(fault.Conflict, "This change was not checked, or was already applied.")
 	case p.Writing().ReadOnly != "":
-		return c.Change, fault.New(fault.Forbidden, "The console cannot write plugin.hcl: change it by hand.")
+		return c.Change, fault.New(fault.Forbidden, "The console cannot write plugin.hcl: edit the file by hand.")
 	}
 	out := a.applyChange(ctx, c)
 	out.At = time.Now()

@@ -32,7 +32,7 @@ func (p *providers) SendTest(ctx context.Context, ref, title, text string) (cons
 		return console.Health{}, err
 	}
 	if in.Kind != notify.Kind {
-		return console.Health{}, fault.New(fault.InvalidArgument, "%s is no notification channel.", ref)
+		return console.Health{}, fault.New(fault.InvalidArgument, "%s is not a notification channel.", ref)
 	}
 	h, err := p.app.catalog.Handle(ref)
 	if err != nil {

@@ -97,7 +97,7 @@ func (pk *Passkeys) FinishRegistration(ctx context.Context, p *Principal, c Capa
 			return made.Error
 		}
 		if made.RowsAffected == 0 {
-			return fault.New(fault.Conflict, "This passkey is registered already.")
+			return fault.New(fault.Conflict, "This passkey is already registered.")
 		}
 		if p.Via == ViaSession {
 			if err := pk.noteCheck(ctx, p); err != nil {

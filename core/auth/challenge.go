@@ -37,7 +37,7 @@ func (challenge) TableName() string { return "passkey_challenges" }
 // storeChallenge stores a challenge.
 func (pk *Passkeys) storeChallenge(ctx context.Context, c challenge, data *webauthn.SessionData, address string) error {
 	if wait, ok := pk.asked.Take(limit.Client(address)); !ok {
-		return fault.New(fault.RateLimited, "There were too many requests for passkeys from this address.").WithRetryAfter(wait)
+		return fault.New(fault.RateLimited, "Rate limited: too many passkey requests from this address.").WithRetryAfter(wait)
 	}
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -50,7 +50,9 @@ func (pk *Passkeys) storeChallenge(ctx context.Context, c challenge, data *webau
 }
 
 func errChallenge() error {
-	return fault.New("challenge_expired", "The question that this answers was not asked, was answered already, or is older than five minutes: try again.").WithStatus(fault.BadRequest.Status())
+	return fault.New(
+		"challenge_expired", "This passkey request is unknown, already used or older than five minutes: try again.").
+		WithStatus(fault.BadRequest.Status())
 }
 
 // consumeChallenge returns the challenge that a browser answers and deletes it, so that it can be answered once only.

@@ -26,7 +26,8 @@ func (pk *Passkeys) RequireConfirmed(p *Principal) error {
 	if pk.isConfirmed(p) {
 		return nil
 	}
-	return fault.New(codeConfirm, "Confirm with your passkey that it is you: the last check is more than ten minutes old.").WithStatus(http.StatusForbidden)
+	return fault.New(codeConfirm,
+		"Confirm with your passkey: your last confirmation is more than ten minutes old.").WithStatus(http.StatusForbidden)
 }
 
 // CheckNewWayIn refuses a principal whose user has passkeys, but who has not shown one in the last ten minutes: whoever has taken a
@@ -117,7 +118,7 @@ func (pk *Passkeys) FinishCheck(ctx context.Context, p *Principal, c Capability,
 			return err
 		}
 		if row.UserID != p.User.ID {
-			return errPasskey(fault.New(fault.Forbidden, "The passkey is another user's."))
+			return errPasskey(fault.New(fault.Forbidden, "The passkey belongs to another user."))
 		}
 		if err := pk.noteCheck(ctx, p); err != nil {
 			return err

@@ -43,7 +43,7 @@ func (u *Users) LookAround(ctx context.Context, token string, from Origin) (cook
 			return fault.New(fault.Conflict, "This set-up link is for a user: use it to sign in.")
 		}
 		if n, err := u.Count(ctx); err != nil || n > 0 {
-			return errors.Join(err, fault.New(fault.Conflict, "There are users already: looking around first is for a server without any."))
+			return errors.Join(err, fault.New(fault.Conflict, "Users already exist: looking around first is for a new server."))
 		}
 		now := u.cfg.Now()
 		cookie = secret.RandomString(sessionChars, secret.Alphanumeric)

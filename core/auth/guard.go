@@ -115,7 +115,7 @@ func (g *guard) stillAuthorized(r *http.Request, id string, role Role) func() bo
 // checkPolicy returns an error unless the policy of a service's route admits the principal.
 func checkPolicy(p *Principal, service string, r httpd.Route) error {
 	if service == httpd.CoreService && len(p.Scopes) > 0 && !r.Scoped {
-		return fault.New(fault.Forbidden, "This API key is for services only, not for the administration of Patchbay.")
+		return fault.New(fault.Forbidden, "This API key is limited to services and cannot administer Patchbay.")
 	}
 	if service != httpd.CoreService && !p.In(service) {
 		return fault.New(fault.Forbidden, "This API key is not for the service %s.", service).With("scope", service)

@@ -91,7 +91,7 @@ func (ks *Keys) newKey(p *Principal, k NewKey) (*apiKey, error) {
 		return nil, errNoAccount()
 	}
 	if p.Via == ViaKey || p.Via == ViaExchanged {
-		return nil, fault.New(fault.Forbidden, "An API key cannot make API keys: sign in with a passkey, or use the command line.")
+		return nil, fault.New(fault.Forbidden, "An API key cannot create API keys: sign in with a passkey, or use the command line.")
 	}
 	name := strings.TrimSpace(k.Name)
 	if name == "" {
@@ -109,7 +109,7 @@ func (ks *Keys) newKey(p *Principal, k NewKey) (*apiKey, error) {
 		}
 	}
 	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(ks.cfg.Now()) {
-		return nil, fault.New(fault.InvalidArgument, "The key would have expired already.").With("field", "expiresAt")
+		return nil, fault.New(fault.InvalidArgument, "The expiry of the key is in the past: choose a later time.").With("field", "expiresAt")
 	}
 	return &apiKey{UserID: p.User.ID, Name: name, Scopes: strings.Join(scopes, ","), ExpiresAt: store.Millis(k.ExpiresAt)}, nil
 }
@@ -119,7 +119,7 @@ func (ks *Keys) checkKeyCount(ctx context.Context, userID string) error {
 	var n int64
 	err := ks.cfg.Store.DB(ctx).Model(&apiKey{}).Where("user_id = ? AND revoked_at = 0", userID).Count(&n).Error
 	if err == nil && n >= maxKeys {
-		return fault.New(fault.Conflict, "There are %d API keys already: revoke some first.", n)
+		return fault.New(fault.Conflict, "You have %d API keys, which is the limit: revoke some first.", n)
 	}
 	return err
 }

@@ -24,7 +24,7 @@ func (u *Users) AddLinked(ctx context.Context, account, name string, from Origin
 			return err
 		}
 		if n == 0 {
-			return fault.New(fault.Forbidden, "There is no user yet: the first one is made with the set-up link.")
+			return fault.New(fault.Forbidden, "No users exist yet: create the first one with the set-up link.")
 		}
 		ctx = Acting(ctx, Actor{Address: from.Address, Via: ViaLinked})
 		user, err = u.insertUser(ctx, texts.Limit(strings.ToLower(account), maxEmail-len(linkedDomain))+linkedDomain, name, Member,

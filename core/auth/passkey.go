@@ -143,7 +143,7 @@ func (pk *Passkeys) notTheLastPasskey(ctx context.Context, row *passkey) error {
 // checkPasskeyCount refuses one more passkey for a user who has n, as many as may be.
 func checkPasskeyCount(n int64) error {
 	if n >= maxPasskeys {
-		return fault.New(fault.Conflict, "There are %d passkeys already: revoke some first.", n)
+		return fault.New(fault.Conflict, "You have %d passkeys, which is the limit: revoke some first.", n)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (u *Users) Change(ctx context.Context, id string, c UserChange) (out User, 
 			return err
 		}
 		if loses && others == 0 && user.Role == Admin && !user.Disabled {
-			return fault.New(fault.Conflict, "This is the last administrator who is let in: make another one first.")
+			return fault.New(fault.Conflict, "This is the last active administrator: create another one first.")
 		}
 		out, err = u.applyChange(ctx, user, c)
 		return err
@@ -223,7 +223,7 @@ func (u *Users) insertUser(ctx context.Context, email, name string, role Role, a
 			return made.Error
 		}
 		if made.RowsAffected == 0 {
-			return fault.New(fault.Conflict, "There is a user with this email address already.").With("field", "email")
+			return fault.New(fault.Conflict, "A user with this email address already exists.").With("field", "email")
 		}
 		if err := u.Journal.recordEvent(ctx, Event{Action: EventUserCreated, TargetID: user.ID, TargetName: user.Email, UserID: user.ID,
 			Detail: "role: " + string(user.Role)}); err != nil {

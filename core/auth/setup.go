@@ -95,7 +95,8 @@ func (ls *Links) createLink(ctx context.Context, user User) (string, error) {
 }
 
 func errLink() error {
-	return fault.New("invalid_setup_link", "This set-up link is unknown, was used already, or is older than a day.").WithStatus(http.StatusUnauthorized)
+	return fault.New(
+		"invalid_setup_link", "This set-up link is unknown, already used or older than a day.").WithStatus(http.StatusUnauthorized)
 }
 
 // errHasAdmin is the error of a link for the first administrator once there is one.

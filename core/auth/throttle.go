@@ -10,7 +10,7 @@ import (
 func limitKey(from Origin) string { return limit.Client(from.Address) }
 
 func tooMany(wait time.Duration) error {
-	return fault.New(fault.RateLimited, "There were too many failed attempts from this address.").WithRetryAfter(wait)
+	return fault.New(fault.RateLimited, "Rate limited: too many failed attempts from this address.").WithRetryAfter(wait)
 }
 
 // badKey counts wrong API keys. After too many of them the answer says only that. A right key is always taken: whoever

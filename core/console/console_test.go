@@ -183,7 +183,7 @@ func TestSetup(t *testing.T) {
 		t.Errorf("the link again: status %d", p.Status)
 	}
 	if p := s.visitor().Get("/system/setup?token=" + token); p.Status != http.StatusUnauthorized ||
-		!strings.Contains(p.Body, "was used already") {
+		!strings.Contains(p.Body, "already used") {
 		t.Errorf("the link looked at again: status %d", p.Status)
 	}
 }

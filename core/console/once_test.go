@@ -54,7 +54,7 @@ func TestInvitation(t *testing.T) {
 		t.Errorf("invited %+v with %d keys", invited, len(keys))
 	}
 	again := v.Post("/system/users", "email", "new@example.com", "name", "New", "role", "member")
-	again.Says(t, " open data-dialog", `id="email-error"`, "There is a user with this email address already.", `value="new@example.com"`,
+	again.Says(t, " open data-dialog", `id="email-error"`, "A user with this email address already exists.", `value="new@example.com"`,
 		`value="New"`)
 	v.Post("/system/users", "email", "other@example.com", "name", "", "role", "member").Says(t, " open data-dialog", `id="name-error"`,
 		`value="other@example.com"`)

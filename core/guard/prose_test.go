@@ -39,7 +39,7 @@ var foreignPhrases = regexp.MustCompile(`(?i)\bwhoever\b|\bwhat(ever)? (is|was|h
 	`|\b(in|on|at|by|with|to|from|of|for) which\b` +
 	`|\bstands? (in|at|on|below|beside|there|under)\b|\b(is|are) to be\b|\bas such\b|\bno longer\b`)
 
-// proseFigures are what one subject has too much of: a document, a file of texts, or the help.
+// proseFigures are what one subject has too much of: a document, a file of texts, the errors of a tree, or the help.
 type proseFigures struct {
 	Subject    string `json:"subject"`
 	Sentences  int    `json:"sentences"`
@@ -59,8 +59,8 @@ type subjectOfProse struct {
 	paragraphs []string
 }
 
-// TestProse counts in documents, texts and help what makes them hard to read. testdata/prose.json holds what each subject still has; its
-// figures may only fall. Lower them to what is measured with "go test ./core/guard -run 'TestProse$' -update".
+// TestProse counts in documents, texts, errors and help what makes them hard to read. testdata/prose.json holds what each subject still
+// has; its figures may only fall. Lower them to what is measured with "go test ./core/guard -run 'TestProse$' -update".
 func TestProse(t *testing.T) {
 	allowed := map[string]proseFigures{}
 	for _, f := range readProseFigures(t) {
@@ -99,7 +99,7 @@ func TestMeasureProse(t *testing.T) {
 	}
 }
 
-// listProse returns all that is counted: documents, the English texts of the product, and the help of commands.
+// listProse returns all that is counted: documents, the English texts of the product, the errors, and the help of commands.
 func listProse(t *testing.T) (out []subjectOfProse) {
 	t.Helper()
 	files(t, ".", func(p string, content []byte) {
@@ -125,6 +125,7 @@ func listProse(t *testing.T) (out []subjectOfProse) {
 	if len(out) < 40 {
 		t.Errorf("%d documents and files of texts were found; have they moved?", len(out))
 	}
+	out = append(out, listErrorTexts(t)...)
 	return append(out, subjectOfProse{"help", listHelp(cli.Commands())})
 }
 

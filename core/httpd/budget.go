@@ -84,7 +84,8 @@ func (b *BodyBudget) Release(addr string, n int64) {
 
 // errBudget is the error of a body that finds no room.
 func errBudget() error {
-	return fault.New(fault.NotReady, "The server takes no more request bodies of callers that it does not know yet: try again soon.").WithRetryAfter(budgetRetry)
+	return fault.New(fault.NotReady,
+		"The server is busy with requests of unauthenticated callers: try again soon.").WithRetryAfter(budgetRetry)
 }
 
 // SetAuthenticated tells that the caller of a request is known: its body counts no more against the budget of those who are not. The

@@ -184,7 +184,7 @@ func newEngine(m Mount, prefix string, opts Options) (_ *gin.Engine, err error) 
 			nothing(c)
 			return
 		}
-		w.errors(c, fault.New(fault.MethodNotAllowed, "This address does not know the method %s.",
+		w.errors(c, fault.New(fault.MethodNotAllowed, "The method %s is not allowed at this address.",
 			methodName(c.Request.Method, "of this request")))
 	}))
 	return e, nil

@@ -37,5 +37,5 @@ func checkPathText(u *url.URL) error {
 func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
 func errInvalidText() error {
-	return fault.New(fault.BadRequest, "The query holds a NUL character, or is not valid UTF-8.")
+	return fault.New(fault.BadRequest, "The query contains a NUL character or is not valid UTF-8.")
 }

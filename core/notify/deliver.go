@@ -66,7 +66,7 @@ func (s *Sender) runDelivery(ctx context.Context, job *queue.Job, _ queue.Progre
 	case err != nil:
 		return nil, retryAfter(time.Second, err)
 	case d == nil:
-		return nil, fault.New(fault.NotFound, "The delivery is not there any more.")
+		return nil, fault.New(fault.NotFound, "The delivery was deleted.")
 	case d.State.Final():
 		return map[string]any{"state": d.State}, nil
 	}

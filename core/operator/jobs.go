@@ -56,11 +56,11 @@ func (s *Server) jobFilter(r *http.Request) (f queue.Filter, err error) {
 	case slices.Contains(jobStates(), state):
 		f.States = []queue.State{queue.State(state)}
 	case state != "":
-		return f, fault.New(fault.InvalidArgument, "There is no state %q of jobs; there are: %s.", state, strings.Join(jobStates(), ", "))
+		return f, fault.New(fault.InvalidArgument, "Unknown job state %q. Use one of: %s.", state, strings.Join(jobStates(), ", "))
 	}
 	if kind != "" {
 		if types := s.cfg.Jobs.Types(); !slices.Contains(types, kind) {
-			return f, fault.New(fault.InvalidArgument, "There is no type %q of jobs; there are: %s.", kind, strings.Join(types, ", "))
+			return f, fault.New(fault.InvalidArgument, "Unknown job type %q. Use one of: %s.", kind, strings.Join(types, ", "))
 		}
 		f.Types = []string{kind}
 	}

@@ -155,7 +155,7 @@ func TestOtherUsersAreRefused(t *testing.T) {
 		t.Errorf("mode 0600: %s", got)
 	}
 	must(t, os.Chmod(path, 0o666))
-	if got := ask(); !strings.Contains(got, "Only root and the user that the core runs as") {
+	if got := ask(); !strings.Contains(got, "Only root and the user that runs the core") {
 		t.Errorf("mode 0666: %s", got)
 	}
 }

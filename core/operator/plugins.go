@@ -18,9 +18,9 @@ type PluginList struct {
 // UnknownInstance returns the error for an instance that plugin.hcl does not have; names are those that there are.
 func UnknownInstance(ref string, names []string) error {
 	if len(names) == 0 {
-		return fault.New(fault.NotFound, "There is no instance %q of a plugin: plugin.hcl has none.", ref)
+		return fault.New(fault.NotFound, "There is no plugin instance %q: plugin.hcl has none.", ref)
 	}
-	return fault.New(fault.NotFound, "There is no instance %q of a plugin; there are: %s.", ref,
+	return fault.New(fault.NotFound, "There is no plugin instance %q. plugin.hcl has: %s.", ref,
 		strings.Join(slices.Sorted(slices.Values(names)), ", "))
 }
 

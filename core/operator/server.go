@@ -100,7 +100,7 @@ func (s *Server) checkCaller(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		uid, err := callerUID(r.Context())
 		if err != nil || uid != 0 && uid != os.Geteuid() {
-			s.writeError(w, fault.Wrap(err, fault.Forbidden, "Only root and the user that the core runs as may do this."))
+			s.writeError(w, fault.Wrap(err, fault.Forbidden, "Only root and the user that runs the core can do this."))
 			return
 		}
 		ctx := auth.Acting(r.Context(), auth.Actor{Name: fmt.Sprintf("uid %d", uid), Via: auth.ViaCommand})
@@ -130,7 +130,7 @@ func (s *Server) newMux() *http.ServeMux {
 	mux.HandleFunc("GET /jobs/{id}", answerWith(s, s.showJob))
 	mux.HandleFunc("POST /jobs/{id}/cancel", answerWith(s, s.cancelJob))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		s.writeError(w, fault.New(fault.NotFound, "This core does not know the command: it has another version than this program."))
+		s.writeError(w, fault.New(fault.NotFound, "The running core does not know this command: its version differs from this program's."))
 	})
 	return mux
 }
@@ -174,7 +174,7 @@ func (s *Server) reload(r *http.Request) (Reload, error) {
 	out := s.cfg.Core.Reload(context.WithoutCancel(r.Context()))
 	var failure error
 	if !out.Accepted {
-		failure = fault.New(fault.InvalidArgument, "The configuration was refused.")
+		failure = fault.New(fault.InvalidArgument, "The configuration is not valid.")
 	}
 	s.record(r.Context(), "core.reload", "", failure)
 	return out, nil

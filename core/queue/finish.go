@@ -130,7 +130,7 @@ func canceledOutcome() outcome {
 
 func interruptedOutcome() outcome {
 	return failureOutcome(Failed, ReasonInterrupted,
-		fault.New(fault.Internal, "The job was interrupted, because the process that ran it ended."))
+		fault.New(fault.Internal, "The job was interrupted: the process that ran it ended."))
 }
 
 func (q *Queue) endSuccess(ctx context.Context, own *row, result any) error {

@@ -54,7 +54,7 @@ func DecodeCursor(s string, v any) error {
 }
 
 func badCursor() error {
-	return fault.New(fault.InvalidArgument, "The cursor is not one that this list gave out.").With("field", "cursor")
+	return fault.New(fault.InvalidArgument, "The cursor is not valid for this list.").With("field", "cursor")
 }
 
 func strictJSON(text []byte, v any) error {

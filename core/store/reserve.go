@@ -155,7 +155,7 @@ func (r *reserve) restore() error {
 // noSpace returns the answer to a write for which the disk has no space.
 func noSpace(err error) error {
 	return fault.Wrap(err, fault.InsufficientStorage,
-		"There is no space left on the disk of the database: delete what you no longer need, or free some space.")
+		"There is no space left on the disk of the database: delete data that you do not need, or free some space.")
 }
 
 // fill writes size bytes into a file, for file systems that cannot allocate them.

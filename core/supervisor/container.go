@@ -187,7 +187,7 @@ func (d *container) findPlace(c *engine.Detail) (Place, error) {
 		Files: splitPaths(c.Labels[labelFiles]), EnvFiles: splitPaths(c.Labels[labelEnvFiles]), Image: c.Image,
 	}
 	if p.Project == "" || p.Service == "" || p.WorkingDir == "" || len(p.Files) == 0 {
-		return p, fault.New(fault.InvalidArgument, "The container %s was not made by compose: only a compose service can be replaced.",
+		return p, fault.New(fault.InvalidArgument, "The container %s was not created by compose: only a compose service can be replaced.",
 			c.Name).With("reason", "not_a_compose_service")
 	}
 	own := d.overridePath()

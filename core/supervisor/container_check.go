@@ -54,7 +54,7 @@ func (r *run) compareVersion(told string) error {
 	case want == "":
 		r.op.Target.Version = told
 	case strings.TrimPrefix(told, "v") != strings.TrimPrefix(want, "v"):
-		return fault.New(fault.Conflict, "The image says that it has the version %s, and its label says %s.", told, want).With("reason",
+		return fault.New(fault.Conflict, "The image reports the version %s, but its label says %s.", told, want).With("reason",
 			"image_version_differs")
 	}
 	return r.recordLine("info", "The image can start, and has the version "+told)

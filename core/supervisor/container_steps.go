@@ -55,7 +55,9 @@ func (d *container) lookAtCore(ctx context.Context, r *run) error {
 	case err == nil:
 		r.op.Previous.Version = version
 	case c.State == "running" && c.Health != "unhealthy":
-		return fault.New(fault.InvalidArgument, "The core runs but is not reached from here, so that nobody could tell whether a new one answers: set core_url (SVC_SUPERVISOR_CORE_URL). %v", err).With("reason", "core_unreachable")
+		return fault.New(fault.InvalidArgument,
+			"The core is running but unreachable from here, so a new one could not be checked: set core_url "+
+				"(SVC_SUPERVISOR_CORE_URL). %v", err).With("reason", "core_unreachable")
 	default:
 		r.op.Previous.Version = ""
 	}

@@ -49,7 +49,7 @@ func (d *container) checkContainer(c *engine.Detail, want Image, first map[strin
 	}
 	switch {
 	case c.ImageID != want.ID:
-		return "", fault.New(fault.Conflict, "The container %s runs another image than %s.", c.Name, describeImage(want))
+		return "", fault.New(fault.Conflict, "The container %s runs a different image than %s.", c.Name, describeImage(want))
 	case c.State == "exited" || c.State == "dead" || c.Error != "":
 		return "", fault.New(fault.Conflict, "The container %s ended with the exit code %d.%s", c.Name, c.ExitCode, addedSentence(c.Error))
 	case c.State == "restarting" || c.RestartCount > first[c.ID].RestartCount:

@@ -139,7 +139,7 @@ func (s *Supervisor) BeginRollback(ctx context.Context, id string) error {
 		return err
 	}
 	if current != o.Target.ID && current != o.Previous.ID {
-		return fault.New(fault.InvalidArgument, "The core was changed since the upgrade %s, by something else than the supervisor.",
+		return fault.New(fault.InvalidArgument, "The core was changed after the upgrade %s, but not by the supervisor.",
 			o.ID).With("reason", "changed_since")
 	}
 	o.Status, o.Step, o.Failure, o.Updated = Running, StepRollback, "It was asked for by hand.", time.Now().UTC()
@@ -153,11 +153,11 @@ func (s *Supervisor) lastUpgrade(id string) (*Operation, error) {
 			continue
 		}
 		if id != "" && o.ID != id {
-			return nil, fault.New(fault.InvalidArgument, "opId: only the last upgrade, %s, can be taken back.", o.ID).With("reason", "not_the_last")
+			return nil, fault.New(fault.InvalidArgument, "opId: only the last upgrade, %s, can be rolled back.", o.ID).With("reason", "not_the_last")
 		}
 		return &o, s.deployment.checkFormer(&o)
 	}
-	return nil, fault.New(fault.InvalidArgument, "There is no upgrade that can be taken back.").With("reason", "nothing_to_roll_back")
+	return nil, fault.New(fault.InvalidArgument, "There is no upgrade to roll back.").With("reason", "nothing_to_roll_back")
 }
 
 // runningOperation returns the operation that runs, or nil.

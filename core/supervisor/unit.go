@@ -113,7 +113,8 @@ func (d *unit) formerVersion(ctx context.Context, status systemd.Status, folder 
 	version, err := d.askCore(ctx)
 	if err != nil && status.Active == "active" {
 		return "", fault.New(fault.InvalidArgument,
-			"The core runs but is not reached from here, so that nobody could tell whether a new one answers: set core_url (SVC_SUPERVISOR_CORE_URL). %v", err).With("reason", "core_unreachable")
+			"The core is running but unreachable from here, so a new one could not be checked: set core_url "+
+				"(SVC_SUPERVISOR_CORE_URL). %v", err).With("reason", "core_unreachable")
 	}
 	return version, nil
 }
@@ -127,10 +128,11 @@ func (d *unit) checkProcess(status systemd.Status, folder string) error {
 	}
 	runs, err := os.Stat(fmt.Sprintf("/proc/%d/exe", status.MainPID))
 	if err != nil {
-		return fault.Wrap(err, fault.Conflict, "What the unit %s runs cannot be told: %v.", d.cfg.Unit, err).With("reason", "process_unreadable")
+		return fault.Wrap(err, fault.Conflict,
+			"The program of the unit %s cannot be found: %v.", d.cfg.Unit, err).With("reason", "process_unreadable")
 	}
 	if !os.SameFile(want, runs) {
-		return fault.New(fault.Conflict, "The unit %s runs another program than %s: restart it first.", d.cfg.Unit, path).With("reason",
+		return fault.New(fault.Conflict, "The unit %s runs a different program than %s: restart it first.", d.cfg.Unit, path).With("reason",
 			"another_program")
 	}
 	return nil
@@ -198,7 +200,8 @@ func checkOrder(tag, found, runs string) error {
 		return nil
 	}
 	if from, err := semver.NewVersion(runs); err == nil && to.LessThan(from) {
-		return fault.New(fault.Conflict, "The tag %s is the version %s, which is older than %s: name the version if it is wanted.", tag, found,
+		return fault.New(fault.Conflict,
+			"The tag %s is the version %s, which is older than %s: name the version to install it anyway.", tag, found,
 			runs).With("reason", "older_version")
 	}
 	return nil
@@ -214,7 +217,7 @@ func (d *unit) tryTarget(ctx context.Context, r *run) error {
 		return fault.Wrap(err, fault.Conflict, "The new core cannot start: %v", err).With("reason", "core_does_not_start")
 	}
 	if version != r.op.Target.Version {
-		return fault.New(fault.Conflict, "The new core says that it has the version %q, and its release says %s.", version,
+		return fault.New(fault.Conflict, "The new core reports the version %q, but its release says %s.", version,
 			r.op.Target.Version).With("reason", "version_differs")
 	}
 	return r.recordLine("info", "The new core can start, and has the version "+version)
@@ -259,7 +262,7 @@ func (d *unit) currentID(context.Context) (string, error) {
 // checkFormer implements deployment. Whether the binaries are what they were is found out when they are put into use.
 func (d *unit) checkFormer(o *Operation) error {
 	if _, err := os.Stat(d.store.Path(o.Previous.Ref, release.Core)); err != nil {
-		return fault.New(fault.InvalidArgument, "The binaries of the version before the upgrade %s are no longer kept.", o.ID).With("reason",
+		return fault.New(fault.InvalidArgument, "The binaries from before the upgrade %s were deleted.", o.ID).With("reason",
 			"former_missing")
 	}
 	return nil

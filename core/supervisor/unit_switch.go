@@ -30,7 +30,7 @@ func (d *unit) putIntoUse(ctx context.Context, r *run, i Image) error {
 		return err
 	}
 	if folder != r.op.Target.Ref && folder != r.op.Previous.Ref {
-		return fault.New(fault.Conflict, "Something else has put %s into use meanwhile.", folder).With("reason", "changed_since")
+		return fault.New(fault.Conflict, "Something else switched to %s in the meantime.", folder).With("reason", "changed_since")
 	}
 	if err := d.store.Use(i.Ref, i.ID); err != nil {
 		return err

@@ -22,7 +22,7 @@ func (r *run) awaitCore(ctx context.Context, want Image) (version string, failur
 			return version, err
 		}
 		if time.Since(began) > r.s.cfg.HealthTimeout+r.s.deployment.timeAway()-away {
-			return "", fault.New(fault.Conflict, "The core did not answer as it should within %s: %s", r.s.cfg.HealthTimeout, state)
+			return "", fault.New(fault.Conflict, "The core did not become healthy within %s: %s", r.s.cfg.HealthTimeout, state)
 		}
 		if err := event.Sleep(ctx, lookEvery); err != nil {
 			return "", err
@@ -37,7 +37,7 @@ func checkAnswer(told string, failure error, want Image) (version, state string,
 	case failure != nil:
 		return "", "it does not answer: " + failure.Error(), nil
 	case want.Version != "" && told != want.Version:
-		return "", "", fault.New(fault.Conflict, "The core answers that it has the version %s instead of %s.", told, want.Version)
+		return "", "", fault.New(fault.Conflict, "The core reports the version %s instead of %s.", told, want.Version)
 	}
 	return told, "", nil
 }

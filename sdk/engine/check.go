@@ -44,7 +44,7 @@ func (r *ComposeRequest) Check() error {
 	}
 	for _, p := range slices.Concat([]string{r.WorkingDir}, r.Files, r.EnvFiles) {
 		if !cleanPath(p) {
-			return bad("%q is no absolute path", p)
+			return bad("%q is not an absolute path", p)
 		}
 	}
 	for _, n := range slices.Concat(r.Services, r.Profiles) {
@@ -76,14 +76,14 @@ const maxRef = 1024
 func checkRef(ref string) error {
 	if ref == "" || len(ref) > maxRef || strings.HasPrefix(ref, "-") ||
 		strings.ContainsFunc(ref, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
-		return errs.BadInput(ReasonBadRef, "%.100q is no image reference", ref)
+		return errs.BadInput(ReasonBadRef, "%.100q is not an image reference", ref)
 	}
 	return nil
 }
 
 func checkID(id string) error {
 	if !projectPattern().MatchString(strings.TrimPrefix(id, "/")) {
-		return errs.BadInput(ReasonBadID, "%.100q is no id or name of a container", id)
+		return errs.BadInput(ReasonBadID, "%.100q is not the id or name of a container", id)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func checkTarget(container, p string) error {
 		return err
 	}
 	if !cleanPath(p) {
-		return errs.BadInput(ReasonBadPath, "%.200q is no absolute path", p)
+		return errs.BadInput(ReasonBadPath, "%.200q is not an absolute path", p)
 	}
 	return nil
 }

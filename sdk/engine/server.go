@@ -28,7 +28,7 @@ func (s *server) withInstance(ctx context.Context, do func(Engine) error) error 
 	defer release()
 	e, ok := value.(Engine)
 	if !ok {
-		return errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the instance is no engine")
+		return errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the instance is not an engine")
 	}
 	return withSource(ctx, do(e))
 }

@@ -88,7 +88,7 @@ func (s *server) acquireChannel(ctx context.Context) (Channel, func(), error) {
 	ch, ok := value.(Channel)
 	if !ok {
 		release()
-		return nil, nil, errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the instance is no channel")
+		return nil, nil, errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "the instance is not a channel")
 	}
 	return ch, release, nil
 }

@@ -86,7 +86,7 @@ func exchangeInvoke(ctx context.Context, value any, msg *exchange.Message) (head
 func invokeInstance(ctx context.Context, value any, req *Request) (*Response, error) {
 	b, ok := value.(Backend)
 	if !ok {
-		return nil, errs.New(errs.Plugin, codes.Internal, errs.ReasonUnsupported, "the instance is no search backend")
+		return nil, errs.New(errs.Plugin, codes.Internal, errs.ReasonUnsupported, "the instance is not a search backend")
 	}
 	resp, err := b.Invoke(ctx, req)
 	if err != nil {

@@ -83,7 +83,7 @@ func principalFrom(ctx context.Context) *auth.Principal { return auth.From(ctx) 
 func requireUnscoped(ctx context.Context) (*auth.Principal, error) {
 	p := principalFrom(ctx)
 	if len(p.Scopes) > 0 {
-		return nil, fault.New(fault.Forbidden, "This API key is for services only, not for the account.")
+		return nil, fault.New(fault.Forbidden, "This API key is limited to services and cannot manage the account.")
 	}
 	return p, nil
 }

@@ -180,7 +180,7 @@ func (s *Sets) createKey(ctx context.Context, in *keyInput) (*api.Out[MadeKey], 
 	ask := auth.NewKey{Name: in.Body.Name, Scopes: in.Body.Scopes}
 	if in.Body.ExpiresAt != nil {
 		if in.Body.ExpiresAt.IsZero() {
-			return nil, fault.New(fault.InvalidArgument, "The key would have expired already.").With("field", "expiresAt")
+			return nil, fault.New(fault.InvalidArgument, "The expiry of the key is in the past: choose a later time.").With("field", "expiresAt")
 		}
 		ask.ExpiresAt = *in.Body.ExpiresAt
 	}

@@ -89,7 +89,7 @@ func newFault(a *API, status int, msg string, errs []error) error {
 		if field == "" {
 			field = fieldOfNumber(detail.Message)
 			if field != "" {
-				return fault.New(code, "The value of %q is not valid: the number is too large, or no whole number.", field).With("field", field)
+				return fault.New(code, "The value of %q is not valid: the number is too large or not a whole number.", field).With("field", field)
 			}
 			return fault.New(code, "%s", asSentence("The body is not valid: "+detail.Message))
 		}

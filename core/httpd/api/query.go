@@ -59,12 +59,12 @@ func (a *API) queryNames(op *huma.Operation) map[string]bool {
 func (a *API) unknownQuery(u *url.URL, known map[string]bool) error {
 	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return fault.New(a.cfg.Invalid, "The query of the address cannot be read.")
+		return fault.New(a.cfg.Invalid, "The query string cannot be parsed.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !known[name] {
 			shown := texts.Limit(name, maxQueryName)
-			return fault.New(a.cfg.Invalid, "There is no query parameter %q here.", shown).With("field", shown)
+			return fault.New(a.cfg.Invalid, "Unknown query parameter %q.", shown).With("field", shown)
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func (a *API) checkMembers(op *huma.Operation, body []byte) error {
 		if a.cfg.Invalid != "" {
 			code = a.cfg.Invalid
 		}
-		return fault.New(code, "The member %q is not known here.", name).With("field", name)
+		return fault.New(code, "Unknown field %q.", name).With("field", name)
 	}
 	return nil
 }

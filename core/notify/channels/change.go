@@ -199,7 +199,7 @@ func (f field) checkUnchanged(value string) error {
 		*f.given == value {
 		return nil
 	}
-	return invalid(f.name, "The value is set in the configuration and cannot be changed here.")
+	return invalid(f.name, "The value is set in plugin.hcl: change it there.")
 }
 
 // configuredFields returns the members that the configuration sets, with their values where those are no secrets.
@@ -238,7 +238,7 @@ func (m *Manager) setField(set *storedSettings, f field) error {
 	case len(text) > maxSettingBytes:
 		return invalid(f.name, "The value must have at most %d bytes.", maxSettingBytes)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-		return invalid(f.name, "The value has characters that cannot stand there.")
+		return invalid(f.name, "The value has characters that are not allowed here.")
 	}
 	if f.column != "" {
 		text = m.sealSecret(set, text, f.column)
@@ -261,7 +261,7 @@ func (m *Manager) restorePassword(set *storedSettings, f field, text string) (st
 	next, err2 := url.Parse(text)
 	if err != nil || err2 != nil || next.Scheme != was.Scheme || next.Host != was.Host || was.User == nil ||
 		next.User.String() != url.UserPassword(was.User.Username(), masked).String() {
-		return "", invalid(f.name, "The password is not shown, and only kept for the same server and user: enter it again.").With("reason",
+		return "", invalid(f.name, "Enter the password again: it is kept only for the same server and user.").With("reason",
 			"password_masked")
 	}
 	next.User = was.User

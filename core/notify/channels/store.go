@@ -124,7 +124,7 @@ func (r *records) storeSubscription(ctx context.Context, row subscriptionRecord,
 		case len(found) > 0:
 			row.ID, row.CreatedAt = found[0].ID, found[0].CreatedAt
 		case n >= maxSubscriptions:
-			return fault.New(fault.InvalidArgument, "There are %d subscriptions already, and no more are kept.", maxSubscriptions)
+			return fault.New(fault.InvalidArgument, "There are %d subscriptions, which is the limit: delete some first.", maxSubscriptions)
 		}
 		seal := func(plain, column string) string {
 			return r.cfg.Keyring.Seal([]byte(plain), subscriptionsTable, row.ID, column)

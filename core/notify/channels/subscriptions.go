@@ -129,7 +129,7 @@ func (m *Manager) checkEndpoint(ctx context.Context, sub Subscription) error {
 	}
 	for _, d := range ds {
 		if d.Severity == schema.Error && d.Path.String() == "endpoint" {
-			return invalid("endpoint", "The endpoint is refused: %s.", d.Summary)
+			return invalid("endpoint", "The endpoint is not allowed: %s.", d.Summary)
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 
 // ErrOtherPlugin is the error of a call that was meant for one plugin, after a reload has given the instance to another one. Nothing was
 // sent.
-var ErrOtherPlugin = fault.New(fault.Conflict, "The provider was replaced by a reload meanwhile: try again.")
+var ErrOtherPlugin = fault.New(fault.Conflict, "A reload replaced the provider during the call: try again.")
 
 // pinnedHandle is a handle that gives its instance as long as one plugin serves it.
 type pinnedHandle struct {

@@ -74,7 +74,8 @@ type noProvider struct{}
 // NeedsRoute fails for a domain whose provider must be told of each mailbox.
 func (noProvider) NeedsRoute(d domain.Domain, _ string) (bool, error) {
 	if d.Routed {
-		return false, fault.New(fault.Conflict, "The DNS provider of %s must be told of each mailbox, which only the running core can do: use its API.", d.Name)
+		return false, fault.New(fault.Conflict,
+			"The DNS provider of %s needs a rule for each mailbox, which only the running core can create: use its API.", d.Name)
 	}
 	return false, nil
 }

@@ -35,7 +35,7 @@ func TestSecondLookIsRefusedForGood(t *testing.T) {
 		got := all[0].(dict)
 		why := text(t, got, "error")
 		if got["domainId"] != s.domain("example.com")["id"] || got["mailboxes"] != 1.0 ||
-			!strings.HasPrefix(why, "The DNS provider refuses its credentials: ") {
+			!strings.HasPrefix(why, "The DNS provider refused the credentials: ") {
 			t.Errorf("got %v", got)
 		}
 		wantPageText(t, why)

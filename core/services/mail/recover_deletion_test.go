@@ -43,7 +43,7 @@ func TestDeletionIsRefusedInRecovery(t *testing.T) {
 	forEach(t, routed, func(t *testing.T, s *server) {
 		at := s.interruptDeletion(8)
 		s.cleanUp()
-		s.wantUndeleted("refuses its credentials")
+		s.wantUndeleted("refused the credentials")
 		s.want(400, "", s.ada, "POST", "/api/mailboxes", dict{"localPart": "box", "mailDomain": "example.com"})
 		began, asked := s.clock.now(), s.countCalls("DeleteZone")
 		var after []int
@@ -58,7 +58,7 @@ func TestDeletionIsRefusedInRecovery(t *testing.T) {
 		if want := []int{1, 3, 7, 15, 31, 63, 123}; !slices.Equal(after, want) {
 			t.Errorf("it was tried again after %d minutes, want %d", after, want)
 		}
-		s.wantUndeleted("refuses its credentials")
+		s.wantUndeleted("refused the credentials")
 		s.clock.advance(time.Hour)
 		s.cleanUp()
 		s.want(404, "", s.admin, "POST", at+"/retry", nil)
@@ -73,7 +73,7 @@ func TestPersonEndsInterruptedDeletion(t *testing.T) {
 		at := s.interruptDeletion(2)
 		s.cleanUp()
 		s.want(502, "upstream_unavailable", s.admin, "POST", at+"/delete", nil)
-		s.wantUndeleted("refuses its credentials")
+		s.wantUndeleted("refused the credentials")
 		s.want(204, "", s.admin, "POST", at+"/delete", nil)
 		s.wantDeleted()
 	})
@@ -156,7 +156,7 @@ func TestInterruptedDeletionWithoutProvider(t *testing.T) {
 		s.interruptDeletion(0)
 		s.useNoProvider()
 		s.cleanUp()
-		s.wantUndeleted("does not use at present")
+		s.wantUndeleted("does not use now")
 		before := s.domain("example.com")["updatedAt"]
 		s.clock.advance(time.Hour)
 		s.cleanUp()
@@ -179,7 +179,7 @@ func TestDeletionIsInterruptedTwiceWithoutProvider(t *testing.T) {
 			return s.store.Writer(ctx).Exec("UPDATE mail_domains SET deleted_at = 1 WHERE name = 'example.com'").Error
 		}))
 		s.cleanUp()
-		s.wantUndeleted("does not use at present")
+		s.wantUndeleted("does not use now")
 	})
 }
 
@@ -209,7 +209,7 @@ func TestCatchAllIsRefusedInRecovery(t *testing.T) {
 		s.cleanUp()
 		s.cleanUp()
 		if got := text(t, s.domain("example.com"), "lastProvisionError"); !strings.Contains(got, "could not be restored") ||
-			!strings.Contains(got, "refuses its credentials") {
+			!strings.Contains(got, "refused the credentials") {
 			t.Errorf("got %q", got)
 		}
 		if n := s.countCalls("RestoreCatchAll"); n != 1 {

@@ -34,7 +34,7 @@ func wantPageText(t *testing.T, why string) {
 func TestProvisionErrorsAreTranslated(t *testing.T) {
 	texts, err := pageTexts()
 	must(t, err)
-	const why = "The domain could not be deleted, which is tried again: The DNS provider refuses its credentials: dns.example: no"
+	const why = "The domain could not be deleted, which is tried again: The DNS provider refused the credentials: dns.example: no"
 	if got, _ := texts.Detail(ui.Chinese, why); got != "无法删除域名，稍后会再次尝试：DNS 服务商拒绝了凭据：dns.example: no" {
 		t.Errorf("got %q", got)
 	}

@@ -170,12 +170,12 @@ func TestMCPToolErrors(t *testing.T) {
 		args any
 		want string
 	}{
-		{"web_search", map[string]any{}, "The member query is missing."},
-		{"web_search", nil, "The member query is missing."},
+		{"web_search", map[string]any{}, "The field query is missing."},
+		{"web_search", nil, "The field query is missing."},
 		{"web_search", []int{1}, "The body must be a JSON object."},
 		{"web_search", map[string]any{"query": "q", "max_results": 21}, "max_results must be an integer from 0 to 20."},
-		{"web_search", map[string]any{"query": token}, "The access token may stand in the member api_key only."},
-		{"web_research", map[string]any{"input": "i", "stream": true}, "A tool answers as a whole: leave stream out."},
+		{"web_search", map[string]any{"query": token}, "Send the access token only in the field api_key."},
+		{"web_research", map[string]any{"input": "i", "stream": true}, "A tool cannot stream: leave stream out."},
 		{"web_extract", map[string]any{"urls": "u"}, "The upstream answered 422: No such page."},
 		{"web_crawl", map[string]any{"url": "u"}, "Something went wrong on our side."},
 	} {

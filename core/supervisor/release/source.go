@@ -118,7 +118,7 @@ func (s *Source) Find(ctx context.Context, tag string) (Release, error) {
 		return r, err
 	}
 	if want := strings.TrimPrefix(tag, "v"); isVersion.MatchString(want) && want != r.Version {
-		return r, fault.New(fault.Conflict, "The release at %s is of the version %s, and not of %s.", folder, r.Version, tag).With("reason",
+		return r, fault.New(fault.Conflict, "The release at %s has the version %s instead of %s.", folder, r.Version, tag).With("reason",
 			"another_version")
 	}
 	r.url = folder + r.Archive
@@ -164,7 +164,7 @@ func (s *Source) Download(ctx context.Context, r Release, to io.Writer) error {
 		return err
 	}
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != r.Digest {
-		return fault.New(fault.Conflict, "The checksum of %s is %s, and %s says %s.", r.Archive, got, sumsName, r.Digest).With("reason",
+		return fault.New(fault.Conflict, "The checksum of %s is %s, but %s says %s.", r.Archive, got, sumsName, r.Digest).With("reason",
 			"checksum_differs")
 	}
 	return nil
@@ -181,7 +181,7 @@ func (s *Source) readFile(ctx context.Context, address string, limit int64) ([]b
 func (s *Source) copyFile(ctx context.Context, address string, limit int64, to io.Writer) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return fault.Wrap(err, fault.InvalidArgument, "%s is no address.", address)
+		return fault.Wrap(err, fault.InvalidArgument, "%s is not an address.", address)
 	}
 	req.Header.Set("User-Agent", "patchbay-supervisor")
 	resp, err := s.client.Do(req)
@@ -201,7 +201,7 @@ func (s *Source) copyFile(ctx context.Context, address string, limit int64, to i
 	n, err := io.Copy(to, io.LimitReader(resp.Body, limit+1))
 	switch {
 	case err != nil:
-		return fault.Wrap(err, fault.UpstreamUnavailable, "%s could not be read to its end: %v", address, err).With("reason",
+		return fault.Wrap(err, fault.UpstreamUnavailable, "%s could not be read completely: %v", address, err).With("reason",
 			"source_unreachable")
 	case n > limit:
 		return tooLarge(address, limit)

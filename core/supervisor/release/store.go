@@ -60,7 +60,7 @@ func (s Store) Current() (folder string, err error) {
 	}
 	folder = strings.TrimPrefix(filepath.Clean(to), s.dir+string(filepath.Separator))
 	if folder != filepath.Base(folder) || strings.HasPrefix(folder, ".") || folder == currentName {
-		return "", fault.New(fault.InvalidArgument, "%s links to %s, which is no folder beside it.", link, to).With("reason",
+		return "", fault.New(fault.InvalidArgument, "%s links to %s, which is not a folder beside it.", link, to).With("reason",
 			"no_current_version")
 	}
 	return folder, nil
@@ -148,7 +148,7 @@ func (s Store) Use(folder, id string) error {
 		return err
 	}
 	if there != id {
-		return fault.New(fault.Conflict, "The binaries in %s were changed: they are not put into use.", folder).With("reason", "binaries_changed")
+		return fault.New(fault.Conflict, "The binaries in %s were changed, so they are not used.", folder).With("reason", "binaries_changed")
 	}
 	scratch, err := os.MkdirTemp(s.dir, scratchPrefix)
 	if err != nil {

@@ -48,7 +48,7 @@ func Unpack(archive io.Reader, r Release, dir string, maxBytes int64) error {
 			continue
 		}
 		if i < 0 || head.Typeflag != tar.TypeReg {
-			return fault.New(fault.Conflict, "%s in %s is there twice, or is no regular file.", name, r.Archive).With("reason", "archive_invalid")
+			return fault.New(fault.Conflict, "%s in %s is listed twice or is not a regular file.", name, r.Archive).With("reason", "archive_invalid")
 		}
 		if err := writeBinary(filepath.Join(dir, name), files); err != nil {
 			return unpackFailure(r, err, limited, maxBytes)

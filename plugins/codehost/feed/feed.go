@@ -177,7 +177,7 @@ func parseCursor(cursor string) (int, error) {
 	}
 	from, err := strconv.Atoi(cursor)
 	if err != nil || from < 1 {
-		return 0, errs.BadInput(codehost.ReasonInvalidRequest, "the cursor is not one of this host")
+		return 0, errs.BadInput(codehost.ReasonInvalidRequest, "the cursor is not valid for this host")
 	}
 	return from, nil
 }

@@ -23,7 +23,7 @@ import (
 func (h *host) apiClient(token schema.Secret) (*jsonapi.Client, error) {
 	c := &jsonapi.Client{HTTP: h.http, Base: h.api, Secret: token, Message: errorMessage, Pause: limitedPause}
 	if strings.ContainsFunc(token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the token has characters that no token has")
+		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the token has characters that are not allowed in a token")
 	}
 	if token != "" {
 		c.Header = http.Header{"Authorization": {"token " + token.Reveal()}}
@@ -68,7 +68,7 @@ func fetchPage[I, O any](ctx context.Context, h *host, token schema.Secret, page
 	if page.Cursor != "" {
 		var err error
 		if number, err = strconv.Atoi(page.Cursor); err != nil || number < 1 || number > maxPageNumber {
-			return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the cursor is not one of this host")
+			return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the cursor is not valid for this host")
 		}
 	}
 	asked := url.Values{"page": {strconv.Itoa(number)}, "limit": {strconv.Itoa(size)}}

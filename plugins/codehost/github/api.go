@@ -44,7 +44,7 @@ func (c call) requestHeader() (http.Header, error) {
 		return out, nil
 	}
 	if strings.ContainsFunc(c.token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the token has characters that no token has")
+		return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the token has characters that are not allowed in a token")
 	}
 	out["Authorization"] = []string{"Bearer " + c.token.Reveal()}
 	return out, nil

@@ -58,7 +58,7 @@ func (h *host) hooksURL(query url.Values, repo string, id ...string) (*url.URL, 
 	}
 	for _, i := range id {
 		if _, err := strconv.ParseInt(i, 10, 64); err != nil {
-			return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the id of the hook is no number")
+			return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the id of the hook is not a number")
 		}
 	}
 	owner, name, _ := strings.Cut(repo, "/")

@@ -45,7 +45,7 @@ func fetchPage[I, O any](ctx context.Context, h *host, p pageCall, convert func(
 	if p.page.Cursor != "" {
 		number, err := strconv.Atoi(p.page.Cursor)
 		if err != nil || number < 1 || number > maxPageNumber {
-			return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the cursor is not one of this host")
+			return nil, errs.BadInput(codehost.ReasonInvalidRequest, "the cursor is not valid for this host")
 		}
 		query.Set("page", strconv.Itoa(number))
 	}

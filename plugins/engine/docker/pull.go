@@ -27,7 +27,7 @@ const progressEvery = 250 * time.Millisecond
 func (d *docker) Pull(ctx context.Context, req engine.PullRequest, send func(engine.PullProgress) error) (*engine.Image, error) {
 	ref, err := reference.ParseNormalizedNamed(req.Ref)
 	if err != nil {
-		return nil, errs.BadInput(engine.ReasonBadRef, "%q is no image reference: %v", req.Ref, err)
+		return nil, errs.BadInput(engine.ReasonBadRef, "%q is not an image reference: %v", req.Ref, err)
 	}
 	login, err := d.loginFor(ctx, req.DockerConfig, reference.Domain(ref))
 	if err != nil {

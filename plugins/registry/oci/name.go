@@ -77,7 +77,7 @@ func parseName(text string) (name, reference.Named, error) {
 	}
 	named, err := reference.ParseNormalizedNamed(text)
 	if err != nil {
-		return name{}, nil, errs.BadInput(registry.ReasonInvalidReference, "%q is no image reference", text)
+		return name{}, nil, errs.BadInput(registry.ReasonInvalidReference, "%q is not an image reference", text)
 	}
 	return name{domain: strings.ToLower(reference.Domain(named)), path: reference.Path(named)}, named, nil
 }

@@ -31,6 +31,6 @@ func (s *session) trustsRealm(realm *url.URL) bool {
 }
 
 func (s *session) refuseRealm(realm *url.URL, err error) error {
-	return errs.New(errs.Upstream, codes.FailedPrecondition, httpx.ReasonRefused, "%s has its tokens given by %s, which is not asked: %s", s,
+	return errs.New(errs.Upstream, codes.FailedPrecondition, httpx.ReasonRefused, "%s delegates its tokens to %s, which is not allowed: %s", s,
 		realm.Host, errs.From(err).Message)
 }

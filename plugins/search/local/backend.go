@@ -155,7 +155,7 @@ func (b *backend) waitUntilUsable(ctx context.Context) error {
 			if err := context.Cause(ctx); !errors.Is(err, context.DeadlineExceeded) {
 				return err
 			}
-			out := errs.New(errs.Plugin, codes.Unavailable, errs.ReasonNotReady, "nothing is indexed yet")
+			out := errs.New(errs.Plugin, codes.Unavailable, errs.ReasonNotReady, "no document is indexed yet")
 			out.RetryAfter = emptyRetry
 			return out
 		}

@@ -94,7 +94,8 @@ func (b *backend) askServer(ctx context.Context, query url.Values) (*page, error
 	}
 	var out page
 	if err := json.Unmarshal(res.Body, &out); err != nil {
-		return nil, errs.Unavailable(errs.ReasonExplained, "what answers at base_url is no SearXNG server: its JSON has another form")
+		return nil, errs.Unavailable(errs.ReasonExplained,
+			"base_url is not the address of a SearXNG server: the JSON that answers has another form")
 	}
 	return &out, nil
 }

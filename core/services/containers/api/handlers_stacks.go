@@ -31,7 +31,7 @@ func (h *stackHandlers) listStacks(ctx context.Context, in *archivedQuery) (*api
 // noManualStacks refuses to register a stack.
 func (h *stackHandlers) noManualStacks(c *gin.Context) {
 	c.Header("Allow", http.MethodGet)
-	httpd.WriteError(c, fault.New(fault.MethodNotAllowed, "Stacks are not registered by hand: they are discovered."))
+	httpd.WriteError(c, fault.New(fault.MethodNotAllowed, "Stacks cannot be created here: Patchbay discovers them."))
 }
 
 // StackBody is one stack.

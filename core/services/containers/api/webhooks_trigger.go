@@ -46,7 +46,7 @@ func (h *handlers) handleTrigger(c *gin.Context) {
 	}
 	var body *TriggerBody
 	if err := json.Unmarshal(bytes.TrimSpace(raw), &body); err != nil || body == nil {
-		httpd.WriteError(c, fault.New(fault.InvalidArgument, "The body is no JSON object with the members of a trigger."))
+		httpd.WriteError(c, fault.New(fault.InvalidArgument, "The body must be a JSON object with the fields of a trigger."))
 		return
 	}
 	id, err := h.Trigger(c.Request.Context(), *body)
@@ -107,7 +107,7 @@ func (h *handlers) handlePackageWebhook(c *gin.Context) {
 	case err != nil:
 		httpd.WriteError(c, err)
 	case out.Rejected:
-		httpd.WriteError(c, fault.New(fault.InvalidArgument, "The body is no JSON object of a delivery.").With("reason", out.Reason))
+		httpd.WriteError(c, fault.New(fault.InvalidArgument, "The body must be the JSON object of a delivery.").With("reason", out.Reason))
 	case out.Reason != "":
 		answerIgnored(c, out.Reason, out.Attempts)
 	default:

@@ -128,7 +128,7 @@ func (m *restoration) replaceContents(ctx context.Context) error {
 		return err
 	}
 	if len(list) == 0 {
-		return fault.New(fault.Conflict, "The service has no container through which its mount can be reached: start it once.")
+		return fault.New(fault.Conflict, "The service has no container to reach its mount through: start it once.")
 	}
 	if err := sameMount(&list[0], b); err != nil {
 		return err

@@ -59,7 +59,7 @@ func (k *Backups) Restore(ctx context.Context, backupID string) (string, error) 
 		return "", err
 	}
 	if b.Status != StatusSuccess || b.DeletedAt != 0 {
-		return "", fault.New(fault.Conflict, "The backup holds nothing to restore.").With("reason", "not_restorable")
+		return "", fault.New(fault.Conflict, "The backup is empty: there is nothing to restore.").With("reason", "not_restorable")
 	}
 	inv, err := k.cfg.Projects.LoadInventory(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func (k *Backups) serviceName(ctx context.Context, id string) string {
 func openArchive(b *Record) (*os.File, error) {
 	f, err := os.Open(b.Path)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Conflict, "The file of the backup cannot be read: %s", b.Path)
+		return nil, fault.Wrap(err, fault.Conflict, "The backup file cannot be read: %s", b.Path)
 	}
 	sum := sha256.New()
 	if _, err = io.Copy(sum, f); err == nil {
@@ -112,7 +112,7 @@ func openArchive(b *Record) (*os.File, error) {
 	case err != nil:
 		err = fmt.Errorf("read the backup: %w", err)
 	case hex.EncodeToString(sum.Sum(nil)) != b.Digest:
-		err = fault.New(fault.Conflict, "The file of the backup was changed: its digest is another one. Nothing was restored.")
+		err = fault.New(fault.Conflict, "The backup file was changed: its digest does not match. Nothing was restored.")
 	default:
 		return f, nil
 	}
@@ -132,7 +132,7 @@ func (k *Backups) refuseSharedMount(ctx context.Context, st *record.Stack, b *Re
 			continue
 		}
 		if slices.ContainsFunc(svc.Mounts, func(m record.Mount) bool { return m.Kind == b.Kind && m.Name == b.Target }) {
-			return fault.New(fault.Conflict, "%s is used by %s / %s too, which runs: stop that first.", b.Target, other.Project,
+			return fault.New(fault.Conflict, "%s is also used by %s / %s, which is running: stop it first.", b.Target, other.Project,
 				svc.Name).With("reason", "mount_in_use")
 		}
 	}
@@ -153,7 +153,7 @@ func sameMount(c *engine.Container, b *Record) error {
 			now = filepath.Clean(m.Source)
 		}
 		if now != b.Target {
-			return fault.New(fault.Conflict, "At %s there is %s now, and the backup is of %s. Nothing was restored.", b.Destination, now,
+			return fault.New(fault.Conflict, "The mount at %s is now %s, but the backup is of %s. Nothing was restored.", b.Destination, now,
 				b.Target).With("reason", "other_mount")
 		}
 	}

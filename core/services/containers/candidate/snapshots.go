@@ -29,7 +29,7 @@ func digestFor(svc *record.Service, asked string) (string, error) {
 		asked = cmp.Or(svc.RuntimeDigest, svc.CandidateDigest)
 	}
 	if asked == "" || asked != svc.RuntimeDigest && asked != svc.CandidateDigest {
-		return "", fault.New(fault.NotFound, "The digest is neither the one that runs nor the candidate.")
+		return "", fault.New(fault.NotFound, "The digest is neither the running one nor the candidate.")
 	}
 	return asked, nil
 }

@@ -80,7 +80,7 @@ func (c *change) recreateWithDependents(ctx context.Context) error {
 		return err
 	}
 	if c.rec.Replicas == 0 {
-		return fault.New(fault.Conflict, "%s has no container, and its files give it none.", c.svc.Name)
+		return fault.New(fault.Conflict, "%s has no container, and its compose files define none.", c.svc.Name)
 	}
 	c.recreated = c.s.cfg.Host.OutageCount()
 	call := c.composeCall(engine.ActionRecreate)
@@ -184,7 +184,7 @@ func (c *change) runPrecheck(ctx context.Context) error {
 	case svc.ArchivedAt != 0 || st.ArchivedAt != 0:
 		return record.ArchivedError(svc.Name)
 	case svc.Image != want || c.rec.Image != want:
-		return fault.New(fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name, svc.Image)
+		return fault.New(fault.Conflict, "The compose files of %s now name a different image for %s: %s.", st.Project, svc.Name, svc.Image)
 	}
 	c.stack = st
 	return c.checkDrift(ctx)

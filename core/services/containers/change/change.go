@@ -148,7 +148,9 @@ func (c *change) awaitNextJob(ctx context.Context, cause error) error {
 	}
 	c.s.waiting.Store(true)
 	c.r.LogError(ctx, "%s: the engine did not come back at the step %s (%s); another job goes on when it does", c.displayName(), c.rec.Step, failure.Text(cause))
-	return fault.Wrap(failure.ErrEngineAway, fault.Conflict, "%s: The engine did not come back within %s. Another job goes on at the step %s when it does.", c.displayName(), c.s.cfg.Host.OutageWait(), c.rec.Step).
+	return fault.Wrap(failure.ErrEngineAway, fault.Conflict,
+		"%s: The engine did not come back within %s. When it does, another job continues at the step %s.",
+		c.displayName(), c.s.cfg.Host.OutageWait(), c.rec.Step).
 		With("reason", failure.EngineAway)
 }
 

@@ -17,7 +17,7 @@ func (c rollbackSteps) rollBack(ctx context.Context, trigger string) error {
 	ctx, cancel := work.OutlastJob(ctx, rollbackTime)
 	defer cancel()
 	if c.rec.FromImage == "" {
-		return c.finishChange(ctx, record.ChangeFailed, fault.New(fault.Conflict, "There is no former image to roll back to."))
+		return c.finishChange(ctx, record.ChangeFailed, fault.New(fault.Conflict, "There is no previous image to roll back to."))
 	}
 	c.r.LogWarning(ctx, "%s: rolling back to %s", c.displayName(), record.ShortDigest(c.rec.FromImage))
 	steps := []struct {

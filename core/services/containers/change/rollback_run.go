@@ -187,7 +187,7 @@ func (x *Changes) beginRollback(ctx context.Context, job *queue.Job, r *work.Rep
 		return nil, err
 	}
 	if running.ID != "" && running.ID != source.ToImage {
-		return nil, fault.New(fault.Conflict, "%s runs another image by now.", svc.Name).With("reason", "changed_since")
+		return nil, fault.New(fault.Conflict, "%s now runs a different image.", svc.Name).With("reason", "changed_since")
 	}
 	if err := x.keepRunning(ctx, r, nil, svc.ID, &running); err != nil {
 		return nil, err

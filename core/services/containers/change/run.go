@@ -65,7 +65,7 @@ func (c rollbackSteps) ensureFormer(ctx context.Context) error {
 		return nil
 	}
 	if c.rec.ToDigest == "" {
-		return fault.New(fault.Conflict, "The former image %s is gone.", record.ShortDigest(c.rec.ToImage))
+		return fault.New(fault.Conflict, "The previous image %s is gone.", record.ShortDigest(c.rec.ToImage))
 	}
 	c.target.TargetDigest = c.rec.ToDigest
 	want := c.rec.ToImage

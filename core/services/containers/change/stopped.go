@@ -42,8 +42,9 @@ func (x *Changes) startStopped(ctx context.Context, r *work.Reporter, st *record
 	for _, item := range x.toRestart(ctx, changes, others) {
 		err := x.cfg.Host.RepeatAfterOutage(ctx, r, st.Project+" / "+item.svc.Name, func(ctx context.Context) error { return x.restartService(ctx, r, st, item) })
 		if err != nil {
-			r.LogError(ctx, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
-			failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run after the engine was away: %s", st.Project, item.svc.Name, failure.Text(err))
+			r.LogError(ctx, "%s / %s is not running after the engine came back: %s", st.Project, item.svc.Name, failure.Text(err))
+			failed = fault.Wrap(err, fault.Conflict,
+				"%s / %s is not running after the engine came back: %s", st.Project, item.svc.Name, failure.Text(err))
 		}
 	}
 	return failed
@@ -119,8 +120,8 @@ func (x *Changes) recreateLeft(ctx context.Context, changes []*change) error {
 				continue
 			}
 			if err := c.dependentSteps().recreateOutdated(ctx, d); err != nil {
-				c.r.LogError(ctx, "%s: %s, which shares namespaces or volumes with it, does not run as it did: %s", c.displayName(), d.Name, failure.Text(err))
-				failed = fault.Wrap(err, fault.Conflict, "%s / %s does not run as it did: %s", c.stack.Project, d.Name, failure.Text(err))
+				c.r.LogError(ctx, "%s: %s, which shares namespaces or volumes with it, is not running as before: %s", c.displayName(), d.Name, failure.Text(err))
+				failed = fault.Wrap(err, fault.Conflict, "%s / %s is not running as before: %s", c.stack.Project, d.Name, failure.Text(err))
 			}
 		}
 	}

@@ -255,7 +255,7 @@ func checkApplicable(inv *project.Inventory, t project.Target, allowMismatch boo
 	case t.TargetTag != svc.Tag:
 		return record.InvalidField("targetTag", "The project names the tag %q; another tag is not applied.", svc.Tag).With("expectedTag", svc.Tag).With("gotTag", t.TargetTag)
 	case svc.CandidateDigest == "" || t.TargetDigest != svc.CandidateDigest:
-		return fault.New(fault.Conflict, "The target digest no longer matches the last check; check again.").With("reason", "rescan_required")
+		return fault.New(fault.Conflict, "The target digest differs from the last check: check again.").With("reason", "rescan_required")
 	case svc.CandidateMatch == project.ArchMismatch && !allowMismatch:
 		return record.InvalidField("allowArchMismatch", "The new version of %s is not made for this host's architecture.", svc.Name).With("reason", "arch_mismatch")
 	}

@@ -90,7 +90,7 @@ func (h *Checker) WaitHealthy(ctx context.Context, r *work.Reporter, st *record.
 // nobody starts a container any more that was only created.
 func (h *Checker) checkInterrupted(state string, outages int64) error {
 	if state == stateCreated && h.host.OutageCount() != outages {
-		return fault.Wrap(ErrNotRunning, fault.Conflict, "The engine went away before it started a container.")
+		return fault.Wrap(ErrNotRunning, fault.Conflict, "The engine became unreachable before it started a container.")
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (h *Checker) checkDigest(ctx context.Context, svc *record.Service, want Wan
 	if len(found) == 1 && found[0] != nil && slices.Contains(record.DigestsInRepo(svc.Repo, found[0].RepoDigests), want.Digest) {
 		return nil
 	}
-	return fault.New(fault.Conflict, "The image that runs is not known under the digest %s.", want.Digest)
+	return fault.New(fault.Conflict, "The running image does not have the digest %s.", want.Digest)
 }
 
 // CheckStopped makes sure that a service that does not run consists of the wanted containers.

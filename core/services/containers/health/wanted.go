@@ -34,9 +34,9 @@ func (w Wanted) checkReplicas(list []engine.Container) (missing string, err erro
 	repairs := engine.Repair(list)
 	switch {
 	case len(repairs.Remove) > 0:
-		return "", fault.Wrap(ErrLeftover, fault.Conflict, "The container %s is left of an interrupted command.", repairs.Remove[0].Name)
+		return "", fault.Wrap(ErrLeftover, fault.Conflict, "The container %s is left over from an interrupted command.", repairs.Remove[0].Name)
 	case len(repairs.Rename) > 0:
-		return "", fault.Wrap(ErrLeftover, fault.Conflict, "An interrupted command has left a container under a temporary name.")
+		return "", fault.Wrap(ErrLeftover, fault.Conflict, "An interrupted command left a container with a temporary name.")
 	case len(list) != w.Replicas:
 		return fmt.Sprintf("there are %d of %d containers", len(list), w.Replicas), nil
 	}

@@ -107,7 +107,7 @@ func (h *Host) composeOnce(ctx context.Context, r *work.Reporter, st *record.Sta
 		err := fault.New(fault.Conflict, "%s ended with exit code %d: %s", strings.Join(res.Command, " "), res.ExitCode,
 			errs.Plain(lastLines(res.Tail, 6)))
 		if h.sawOutage(ctx, before) {
-			return res, fault.Wrap(failure.ErrEngineAway, fault.Conflict, "The engine went away. %s", err.Message)
+			return res, fault.Wrap(failure.ErrEngineAway, fault.Conflict, "The engine became unreachable. %s", err.Message)
 		}
 		return res, err
 	}
@@ -149,7 +149,9 @@ func (h *Host) RefuseSameName(ctx context.Context, st *record.Stack, services []
 	for _, c := range foreign {
 		name, dir := c.Labels[LabelService], strings.TrimSpace(c.Labels[LabelWorkingDir])
 		if MadeByCompose(c) && filepath.IsAbs(dir) && slices.Contains(services, name) {
-			return fault.New(fault.Conflict, "The service %s of another project, in %s, has the name of this one: compose would take its containers for those of %s. Give one of the projects another name.",
+			return fault.New(fault.Conflict,
+				"The service %s belongs to another project of the same name, in %s. Compose would mistake its containers for those of "+
+					"%s: rename one of the projects.",
 				name, dir, st.WorkingDir).With("reason", ReasonSameName)
 		}
 	}

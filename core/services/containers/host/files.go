@@ -69,10 +69,10 @@ func (h *Host) SameImage(ctx context.Context, st *record.Stack, svc *record.Serv
 		if r, err := image.Parse(found.Image); err == nil && r.String() == svc.ImageRef().String() {
 			return nil
 		}
-		return fault.Wrap(ErrFiles, fault.Conflict, "The compose files of %s name another image for %s now: %s.", st.Project, svc.Name,
+		return fault.Wrap(ErrFiles, fault.Conflict, "The compose files of %s now name a different image for %s: %s.", st.Project, svc.Name,
 			found.Image)
 	}
-	return fault.Wrap(ErrFiles, fault.Conflict, "The compose files of %s no longer have the service %s.", st.Project, svc.Name)
+	return fault.Wrap(ErrFiles, fault.Conflict, "The compose files of %s do not define the service %s anymore.", st.Project, svc.Name)
 }
 
 // ReplicasInFiles is the number of containers that the files give to a service; 0 where they cannot be read.

@@ -51,7 +51,7 @@ type Matcher struct {
 func Compile(r Rule) (Matcher, error) {
 	value := strings.TrimSpace(r.Value)
 	if value == "" || len(value) > maxValue {
-		return Matcher{}, invalidRule("match.value", fmt.Sprintf("The value of a rule has 1 to %d bytes.", maxValue))
+		return Matcher{}, invalidRule("match.value", fmt.Sprintf("The value of a rule must have 1 to %d bytes.", maxValue))
 	}
 	switch r.Kind {
 	case Exact:
@@ -68,17 +68,17 @@ func Compile(r Rule) (Matcher, error) {
 		return compileRange(value)
 	case Digest:
 		if !image.ValidDigest(value) {
-			return Matcher{}, invalidRule("match.value", "A digest is sha256: and 64 hexadecimal digits.")
+			return Matcher{}, invalidRule("match.value", "A digest must be sha256: and 64 hexadecimal digits.")
 		}
 		return Matcher{digest: value}, nil
 	}
-	return Matcher{}, invalidRule("match.kind", "The kind of a rule is exact, prefix, regex, semver or digest.")
+	return Matcher{}, invalidRule("match.kind", "The kind of a rule must be exact, prefix, regex, semver or digest.")
 }
 
 func compileRange(value string) (Matcher, error) {
 	limits, err := semver.NewConstraint(value)
 	if err != nil {
-		return Matcher{}, invalidRule("match.value", "The range of versions is not valid.")
+		return Matcher{}, invalidRule("match.value", "The version range is not valid.")
 	}
 	limits.IncludePrerelease = true
 	return Matcher{matchVersion: limits.Check}, nil

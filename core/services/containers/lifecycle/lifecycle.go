@@ -196,7 +196,8 @@ func (l *Lifecycle) ServiceAction(ctx context.Context, id, action string) (strin
 	}
 	if action == ActionStart {
 		if why := l.cannotStart(ctx, inv, svc); why != "" {
-			return "", fault.New(fault.Conflict, "%s has no container yet, and this compose starts only what is there.", svc.Name).With("reason", why)
+			return "", fault.New(fault.Conflict,
+				"%s has no container yet, and this compose version starts only existing containers.", svc.Name).With("reason", why)
 		}
 	}
 	return l.cfg.Jobs.SubmitNew(ctx, work.Submission{

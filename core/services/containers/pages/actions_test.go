@@ -49,7 +49,7 @@ func TestUpdates(t *testing.T) {
 		t.Fatalf("a crash ends %s", bad.Status)
 	}
 	crash := v.get("/queue/" + bad.ID)
-	crash.Is(t, "the crash", http.StatusOK, "The new container did not become healthy.", "The former image runs again.", "health check")
+	crash.Is(t, "the crash", http.StatusOK, "The new container did not become healthy.", "The previous image is running again.", "health check")
 	if notes := regexp.MustCompile(`(?s)<pre.*?</pre>`).ReplaceAllString(crash.Body, ""); strings.Count(notes, "ended with exit code 3") != 1 {
 		t.Errorf("the error is not told once beside the log:\n%s", notes)
 	}
@@ -57,7 +57,7 @@ func TestUpdates(t *testing.T) {
 	v.get("/queue/"+bad.ID).Is(t, "the crash in Chinese", http.StatusOK, "新容器未能恢复健康。", "原镜像已恢复运行。", "已退出，退出代码 3。")
 	v.SetLanguage("en")
 	v.get(svc).Is(t, "the version that was rolled back", http.StatusOK, "The update to 1 failed and was rolled back", "rolled back</span>",
-		svc+"/ignore-version", "Update all the same…")
+		svc+"/ignore-version", "Update anyway…")
 	v.get("/stacks").Is(t, "the list", http.StatusOK, "rolled back</span>", "1 service is left out: its new version was rolled back")
 	all := v.get("/stacks/update")
 	all.Is(t, "an update of everything", http.StatusOK, "There is nothing to update", "shop / web",

@@ -126,7 +126,7 @@ func (p notifyPages) sentSMTP(c *gin.Context, field, hidden func(name string) *s
 			*to = strings.TrimSpace(*sent)
 		}
 		if strings.ContainsFunc(*to, unicode.IsControl) {
-			return nil, smtpError(name, "control", "The value has characters that cannot stand there.")
+			return nil, smtpError(name, "control", "The value has characters that are not allowed here.")
 		}
 		empty = empty && (*to == "" || name == "security")
 	}

@@ -149,13 +149,13 @@ func TestNotificationsMail(t *testing.T) {
 			fields []string
 			en, zh string
 		}{
-			"another server": {fields: []string{"host", "other.example"}, en: "enter it again", zh: "请重新输入"},
+			"another server": {fields: []string{"host", "other.example"}, en: "Enter the password again", zh: "请重新输入"},
 			"no server":      {fields: []string{"host", ""}, en: "The name of the server is missing.", zh: "请填写服务器名称"},
 			"an address":     {fields: []string{"host", "smtp://mail.example"}, en: "a name or an address alone", zh: "只需填写名称或地址"},
 			"a port":         {fields: []string{"port", "70000"}, en: "from 1 to 65535", zh: "1 到 65535"},
 			"no user":        {fields: []string{"user", "", "password", "x"}, en: "A password needs a user.", zh: "必须填写用户名"},
 			"no recipient":   {fields: []string{"to", " "}, en: "At least one recipient", zh: "至少需要一个收件人"},
-			"a wrong letter": {fields: []string{"password", password + "\x00"}, en: "characters that cannot stand there", zh: "不允许的字符"},
+			"a wrong letter": {fields: []string{"password", password + "\x00"}, en: "characters that are not allowed here", zh: "不允许的字符"},
 		} {
 			p := v.post("/notifications/channel", overridden([]string{"channel", "email", "host", "mail.example", "security", "smtps", "user", "ops@example.com", "to", "a@example.com"}, c.fields)...)
 			p.Is(t, what, http.StatusBadRequest, map[string]string{"en": c.en, "zh": c.zh}[lang])

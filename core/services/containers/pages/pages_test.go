@@ -189,7 +189,7 @@ func TestLive(t *testing.T) {
 	heard(t, job, "<progress")
 	heard(t, stacks, "/queue/"+id)
 	release()
-	heard(t, job, "The former image runs again.")
+	heard(t, job, "The previous image is running again.")
 	heard(t, stacks, ">0</b>")
 	if !job.Scan() {
 		t.Error("the stream of the job does not say that it is done")

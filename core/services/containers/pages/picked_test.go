@@ -39,7 +39,7 @@ func TestPickedUpdates(t *testing.T) {
 	}
 	two := "/stacks/update?action=update&id=" + ids["blog"] + "&id=" + ids["wiki"]
 	v.get(two).Is(t, "by ticks", http.StatusOK, "2 services will be updated", "1 service with a new version is not part of this update",
-		"shop / web", "each stack whose updates were all picked is one job")
+		"shop / web", "one job for each fully selected stack")
 	v.SetLanguage("zh")
 	v.get(two).Is(t, "in Chinese", http.StatusOK, "将更新 2 个服务", "另有 1 个有新版本的服务不在本次更新中")
 	v.SetLanguage("en")

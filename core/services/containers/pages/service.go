@@ -93,7 +93,7 @@ func (s serviceView) lifecycleButtons(p pages) lifecycleView {
 func (p servicePages) serviceView(c *gin.Context) (out serviceView, err error) {
 	ctx := c.Request.Context()
 	if out.Window = c.DefaultQuery("window", "1h"); !slices.Contains(chartWindows(), out.Window) {
-		return out, fault.New(fault.InvalidArgument, "The window is 3m, 1h, 24h or 7d.").With("field", "window")
+		return out, fault.New(fault.InvalidArgument, "The window must be 3m, 1h, 24h or 7d.").With("field", "window")
 	}
 	if out.ServiceDetail, out.Stack, err = p.knownService(c); err != nil {
 		return out, err

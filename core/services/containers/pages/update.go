@@ -163,7 +163,7 @@ func (p updatePages) startUpdate(c *gin.Context) {
 	for _, line := range c.PostFormArray("target") {
 		parts := strings.SplitN(line, " ", 3)
 		if len(parts) != 3 {
-			p.kit.Fail(c, fault.New(fault.InvalidArgument, "A target of the form is not whole."))
+			p.kit.Fail(c, fault.New(fault.InvalidArgument, "A target in the form is incomplete."))
 			return
 		}
 		req.Targets = append(req.Targets, project.Target{ServiceID: parts[0], TargetTag: parts[1], TargetDigest: parts[2], PullTags: []string{}})

@@ -86,7 +86,7 @@ func (d *Discovery) AcceptMove(ctx context.Context, name, workingDir string, fil
 		return "", err
 	}
 	if len(jobs) > 0 {
-		return "", fault.New(fault.Conflict, "A job works on the project.").With("existingJobId", jobs[0].ID)
+		return "", fault.New(fault.Conflict, "A job is working on the project.").With("existingJobId", jobs[0].ID)
 	}
 	err = d.store.Tx(ctx, "move a project", func(ctx context.Context) error {
 		columns := map[string]any{"working_dir": workingDir, "files": record.EncodeColumn(files),

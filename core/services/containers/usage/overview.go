@@ -120,7 +120,7 @@ func (u *Usage) History(ctx context.Context, id, window string) (ResourceHistory
 func (u *Usage) requireMonitoring(ctx context.Context) error {
 	set, err := u.cfg.Settings(ctx)
 	if err == nil && !set.Enabled {
-		return fault.New(fault.Conflict, "The sampling of resources is switched off in the settings.").With("reason", "resource_monitor_disabled")
+		return fault.New(fault.Conflict, "Resource sampling is switched off in the settings.").With("reason", "resource_monitor_disabled")
 	}
 	return err
 }

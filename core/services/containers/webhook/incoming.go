@@ -67,7 +67,7 @@ func (in *Incoming) CheckHeaders() error {
 	for _, h := range []struct{ name, value string }{{HeaderSignature, in.Signature}, {HeaderEvent, in.Event}, {HeaderDelivery, in.ID}} {
 		odd := strings.ContainsFunc(h.value, func(r rune) bool { return r <= ' ' || r > '~' })
 		if h.value == "" || odd || len(h.value) > maxDeliveryID {
-			return fault.New(fault.InvalidArgument, "The header %s is missing or cannot be used.", h.name).With("field", h.name)
+			return fault.New(fault.InvalidArgument, "The header %s is missing or not valid.", h.name).With("field", h.name)
 		}
 	}
 	return nil

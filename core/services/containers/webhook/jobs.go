@@ -94,7 +94,7 @@ func (w *Webhooks) SyncRepoHook(ctx context.Context, full string) (out SyncJob, 
 }
 
 func pendingRemovalError(jobID string) error {
-	return fault.New(fault.Conflict, "The webhook of this repository is being taken away.").With("reason",
+	return fault.New(fault.Conflict, "The webhook of this repository is being removed.").With("reason",
 		"unregister_in_progress").With("existingJobId", jobID)
 }
 

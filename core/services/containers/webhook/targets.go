@@ -112,7 +112,7 @@ func (c *secrets) explainResolve(err error) error {
 	case client.CauseRefused:
 		return record.InvalidField("input", "The code host refuses the input: %s", text)
 	case client.CauseLimited:
-		return fault.New(fault.UpstreamUnavailable, "The code host limits requests.").With("reason",
+		return fault.New(fault.UpstreamUnavailable, "Rate limited by the code host.").With("reason",
 			"upstream_limited").WithRetryAfter(fault.As(err).RetryAfter)
 	case client.CauseUnreachable:
 		return fault.New(fault.UpstreamUnavailable, "The code host is unreachable: %s", text).With("reason", "upstream_unavailable")

@@ -94,7 +94,7 @@ func (q *Queue) SubmitNew(ctx context.Context, sub Submission) (string, error) {
 		return "", err
 	}
 	if reused {
-		return "", fault.New(fault.Conflict, "The same work is queued or running already.").With("existingJobId", job.ID)
+		return "", fault.New(fault.Conflict, "The same job is already queued or running.").With("existingJobId", job.ID)
 	}
 	return job.ID, nil
 }

@@ -41,7 +41,7 @@ func Parse(text string) (Address, error) {
 	text = strings.TrimSpace(text)
 	at := strings.LastIndexByte(text, '@')
 	if at < 0 {
-		return Address{}, invalid("address", "An address has the form local@host.")
+		return Address{}, invalid("address", "An address must have the form local@host.")
 	}
 	local, err := ParseLocal(text[:at])
 	if err != nil {
@@ -58,7 +58,7 @@ func Parse(text string) (Address, error) {
 func Join(local, host string) (Address, error) {
 	a := Address{Local: local, Host: host}
 	if len(a.String()) > maxTotal {
-		return Address{}, invalid("address", "An address has at most 254 characters.")
+		return Address{}, invalid("address", "An address can have at most 254 characters.")
 	}
 	return a, nil
 }

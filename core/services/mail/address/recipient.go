@@ -22,11 +22,11 @@ func ParseRecipient(text string) (Address, error) {
 	text = strings.TrimSpace(text)
 	at := strings.LastIndexByte(text, '@')
 	if at < 0 {
-		return Address{}, invalid("address", "An address has the form local@host.")
+		return Address{}, invalid("address", "An address must have the form local@host.")
 	}
 	local, ok := parseAnyLocal(text[:at])
 	if !ok {
-		return Address{}, invalid("address", "The part before the @ is none of an address of mail.")
+		return Address{}, invalid("address", "The part before the @ is not valid.")
 	}
 	host, err := ParseDomain(text[at+1:])
 	if err != nil {

@@ -36,13 +36,13 @@ func (h *messageHandlers) checkWait(ctx context.Context, f message.Filter, c Mes
 		return err
 	}
 	if len(c.MailboxID) > 0 {
-		return fault.New(fault.NotFound, "There is no such mailbox, so that no message can come.").With("field", "mailboxId")
+		return fault.New(fault.NotFound, "There is no such mailbox, so no message can arrive.").With("field", "mailboxId")
 	}
 	for _, text := range f.Mailboxes.Addresses {
 		if caught, err := h.recipients.WouldCatch(ctx, f.Caller, text); err != nil || caught {
 			return err
 		}
 	}
-	return fault.New(fault.NotFound, "There is no mailbox %s, and no catch-all would make it for you, so that no message can come.",
+	return fault.New(fault.NotFound, "There is no mailbox %s, and no catch-all would create it for you, so no message can arrive.",
 		c.Mailbox[0]).With("field", "mailbox")
 }

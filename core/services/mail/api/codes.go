@@ -143,7 +143,7 @@ type MessageCode struct {
 
 func (h *codeHandlers) getCode(ctx context.Context, in *codeQuery) (*api.Out[MessageCode], error) {
 	if in.Mailbox == "" && in.MailboxID == "" {
-		return nil, fault.New(fault.InvalidArgument, "Say which mailbox: mailbox is its address.").With("field", "mailbox")
+		return nil, fault.New(fault.InvalidArgument, "mailbox is missing: set it to the address of the mailbox.").With("field", "mailbox")
 	}
 	var choice MessageChoice
 	if in.MailboxID != "" {

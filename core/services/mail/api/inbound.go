@@ -88,7 +88,7 @@ func (h *inboundHandlers) storeInbound(c *gin.Context) (*InboundResult, error) {
 	ctx, header := c.Request.Context(), c.Request.Header
 	secret := h.settings().InboundSecret
 	if secret == "" {
-		return nil, fault.New(fault.NotReady, "Taking mail in by HTTP is switched off: set inbound_secret in service \"mail\".")
+		return nil, fault.New(fault.NotReady, "Receiving mail over HTTP is off: set inbound_secret in service \"mail\".")
 	}
 	if err := inbound.CheckSignature(secret, header, h.now()); err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func explainInbound(err error) error {
 	case errors.As(err, &known):
 		return err
 	case store.IsDiskFull(err):
-		return fault.Wrap(err, fault.InsufficientStorage, "There is no space for the message, try again later.")
+		return fault.Wrap(err, fault.InsufficientStorage, "There is no space left for the message: try again later.")
 	}
-	return fault.Wrap(err, fault.NotReady, "The message could not be stored, try again later.")
+	return fault.Wrap(err, fault.NotReady, "The message could not be stored: try again later.")
 }

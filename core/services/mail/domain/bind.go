@@ -35,10 +35,10 @@ func parseApex(text string) (string, error) {
 	}
 	apex, err := publicsuffix.EffectiveTLDPlusOne(name)
 	if err != nil {
-		return "", fault.New(fault.InvalidArgument, "%s is a public suffix, which nobody can bind.", name).With("field", "mailDomain")
+		return "", fault.New(fault.InvalidArgument, "%s is a public suffix and cannot be bound.", name).With("field", "mailDomain")
 	}
 	if apex != name {
-		return "", fault.New(CodeSubdomain, "%s lies below %s: bind %s, and make mailboxes with the subdomain %s.", name, apex, apex,
+		return "", fault.New(CodeSubdomain, "%s is a subdomain of %s: bind %s, and create mailboxes with the subdomain %s.", name, apex, apex,
 			strings.TrimSuffix(name, "."+apex)).
 			WithStatus(http.StatusBadRequest).With("field", "mailDomain").With("mailDomain", name).With("recommendedApex", apex).
 			With("recommendedMailboxSubdomain", strings.TrimSuffix(name, "."+apex))
@@ -124,7 +124,7 @@ func (d *Domains) rollbackBind(ctx context.Context, row *Domain, failed error) e
 func (d *Domains) Retry(ctx context.Context, id string) (Domain, error) {
 	return d.changeDomain(ctx, id, func(ctx context.Context, row *Domain) error {
 		if row.Status == Disabled {
-			return fault.New(fault.Conflict, "A mail domain that is disabled cannot be checked again: enable it.")
+			return fault.New(fault.Conflict, "This mail domain is disabled: enable it before you check it again.")
 		}
 		return d.reprovisionDomain(ctx, d.cfg.Connect(), row, row.Binding == FromBind && row.ZoneID == "")
 	})

@@ -51,7 +51,7 @@ func (a *catchAlls) EnableCatchAll(ctx context.Context, id, ownerID, pattern str
 
 func checkPattern(pattern string) error {
 	if len(pattern) > maxPattern {
-		return fault.New(fault.InvalidArgument, "The pattern may have %d characters.", maxPattern).With("field", "pattern")
+		return fault.New(fault.InvalidArgument, "The pattern can have at most %d characters.", maxPattern).With("field", "pattern")
 	}
 	if _, err := regexp.Compile(pattern); err != nil {
 		return fault.New(fault.InvalidArgument, "The pattern is not a regular expression: %v.", err).With("field", "pattern")
@@ -117,7 +117,9 @@ func (a *catchAlls) endCatchAll(ctx context.Context, row *Domain) error {
 	}
 	if routing {
 		if len(row.CatchAllSnapshot) == 0 {
-			return fault.New(fault.Conflict, "What the DNS provider did before the catch-all is not known: use \"Check again\", which ends the catch-all, and set at the provider by hand what it did.")
+			return fault.New(fault.Conflict,
+				"The routing before the catch-all is unknown: use \"Check again\", which ends the catch-all, and restore the routing at "+
+					"the provider by hand.")
 		}
 		resumed := row.Operation == opCatchAllDisable
 		if !resumed {

@@ -31,11 +31,11 @@ func explainFailure(err error) error {
 		if pause == 0 {
 			pause = defaultCooldown
 		}
-		return fault.Wrap(err, fault.RateLimited, "The DNS provider limits requests; try again later.").WithRetryAfter(pause)
+		return fault.Wrap(err, fault.RateLimited, "Rate limited by the DNS provider: try again later.").WithRetryAfter(pause)
 	case client.CauseDenied:
-		return fault.Wrap(err, fault.UpstreamUnavailable, "The DNS provider refuses its credentials: %s", reason)
+		return fault.Wrap(err, fault.UpstreamUnavailable, "The DNS provider refused the credentials: %s", reason)
 	case client.CauseMissing, client.CauseRefused:
-		return fault.Wrap(err, fault.Conflict, "The DNS provider refuses this: %s", reason)
+		return fault.Wrap(err, fault.Conflict, "The DNS provider refused the request: %s", reason)
 	case client.CauseUnreachable:
 		return fault.Wrap(err, fault.UpstreamUnavailable, "The DNS provider is unreachable: %s", reason)
 	}

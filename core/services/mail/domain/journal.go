@@ -45,7 +45,7 @@ func (j *journal) acquireDomain(name string) (release func(), err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.busy[name] {
-		return nil, fault.New(fault.Conflict, "Another change of %s is under way.", name)
+		return nil, fault.New(fault.Conflict, "Another change of %s is in progress.", name)
 	}
 	j.busy[name] = true
 	return func() {
@@ -140,5 +140,5 @@ func (j *journal) retryTime(pause time.Duration) int64 {
 }
 
 func errManaged(d Domain) error {
-	return fault.New(fault.Conflict, "%s is a mail domain already.", d.Name).With("domainId", d.ID)
+	return fault.New(fault.Conflict, "%s is already a mail domain.", d.Name).With("domainId", d.ID)
 }

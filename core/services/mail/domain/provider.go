@@ -14,7 +14,7 @@ var ErrOtherProvider = errors.New("another DNS provider is in use")
 // instance, or another plugin behind the same reference.
 func sameProvider(c Connection, row Domain) error {
 	if c.DNS == nil || c.Ref != row.Provider {
-		return fault.Wrap(ErrOtherProvider, fault.Conflict, "%s was provisioned with %s, which the service does not use at present. "+
+		return fault.Wrap(ErrOtherProvider, fault.Conflict, "%s was provisioned with %s, which the service does not use now. "+
 			"\"Check again\" with another provider gives up what the former one had been given.", row.Name, row.Provider)
 	}
 	if hasOtherProvider(c, row) {

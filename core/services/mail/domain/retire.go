@@ -9,7 +9,8 @@ import (
 )
 
 // zoneGivenUp is what a domain tells whose zone a person has given up.
-const zoneGivenUp = "The zone of the domain was given up. If the DNS provider still has it, set there what is to become of mail to the domain."
+const zoneGivenUp = "Patchbay stopped managing the DNS zone of this domain. " +
+	"If your DNS provider still has it, check there how mail to the domain is routed."
 
 // Disable ends that mailboxes are made on a domain. Those that there are go on receiving. Its catch-all ends first. A provisioning that was
 // interrupted does not go on. A domain in error whose zone the provider does not list any more gives the zone up when that was told before.
@@ -88,7 +89,7 @@ func (d *Domains) Delete(ctx context.Context, id string) error {
 func checkDeletable(row Domain) error {
 	switch {
 	case row.Binding == FromSettings:
-		return fault.New(fault.Conflict, "This mail domain stands in the configuration: take it out of domains there, and disable it here.")
+		return fault.New(fault.Conflict, "This mail domain is listed in plugin.hcl: remove it from domains there, and disable it here.")
 	case row.CatchAll:
 		return fault.New(fault.Conflict, "The catch-all of the mail domain is on: disable it first.")
 	}

@@ -44,7 +44,7 @@ func errAddressHeld() error {
 
 // errExists is for an address that is taken. The root of the service adds the mailbox, if the caller may see it.
 func errExists() *fault.Error {
-	return fault.New(CodeExists, "There is a mailbox with this address already.").WithStatus(http.StatusConflict).With("field", "address")
+	return fault.New(CodeExists, "A mailbox with this address already exists.").WithStatus(http.StatusConflict).With("field", "address")
 }
 
 // ExistsError is the fault of an address that is taken by a mailbox that the caller may see.

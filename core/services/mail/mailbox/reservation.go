@@ -65,7 +65,7 @@ func (m *Mailboxes) lockReservation(ctx context.Context, box Mailbox) error {
 	}
 	// Whoever destroys it gives it another time.
 	if err != nil || now.Status != Destroying || now.CleanupAt != box.CleanupAt {
-		return fault.Wrap(errNoMailbox, fault.Conflict, "The mailbox was deleted while it was being made.")
+		return fault.Wrap(errNoMailbox, fault.Conflict, "The mailbox was deleted while it was being created.")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (m *Mailboxes) SetTags(ctx context.Context, caller Caller, id string, tags 
 			return errNoMailbox
 		}
 		if box.Status != Active {
-			return fault.New(fault.Conflict, "The mailbox is destroyed or about to be.")
+			return fault.New(fault.Conflict, "The mailbox is destroyed or being destroyed.")
 		}
 		box.Tags = tags
 		return m.replaceTags(ctx, id, tags)

@@ -38,7 +38,7 @@ const maxQuery = 500
 // what follows it. What is wrong with it is a fault.InvalidArgument with the member field = "q".
 func ParseQuery(text string) (q Query, err error) {
 	if len(text) > maxQuery {
-		return q, invalidQuery("A search has at most %d bytes.", maxQuery)
+		return q, invalidQuery("A search can have at most %d bytes.", maxQuery)
 	}
 	for rest := strings.TrimSpace(text); rest != ""; rest = strings.TrimSpace(rest) {
 		var name, value string
@@ -50,7 +50,7 @@ func ParseQuery(text string) (q Query, err error) {
 		}
 	}
 	if len(q.terms) > words.MaxTerms {
-		return Query{}, invalidQuery("A search has at most %d words.", words.MaxTerms)
+		return Query{}, invalidQuery("A search can have at most %d words.", words.MaxTerms)
 	}
 	return q, nil
 }
@@ -109,7 +109,7 @@ func (q *Query) addHas(value string, wanted bool) error {
 	case "code":
 		q.HasCode = &wanted
 	default:
-		return invalidQuery("has: is followed by attachment or code.")
+		return invalidQuery("has: must be followed by attachment or code.")
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (q *Query) addHas(value string, wanted bool) error {
 func (q *Query) addIs(value string, wanted bool) error {
 	unread := strings.EqualFold(value, "unread")
 	if !unread && !strings.EqualFold(value, "read") {
-		return invalidQuery("is: is followed by read or unread.")
+		return invalidQuery("is: must be followed by read or unread.")
 	}
 	unread = unread == wanted
 	q.Unread = &unread
@@ -131,7 +131,7 @@ func parseDay(name, value string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, invalidQuery("%s: is followed by a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z.", name)
+	return time.Time{}, invalidQuery("%s: must be followed by a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z.", name)
 }
 
 // addWords adds the words of a value that are looked for in a column, "" for all, or excludes them.

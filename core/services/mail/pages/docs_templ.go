@@ -185,7 +185,7 @@ func docsPage(v *ui.View, p pages, url string, shown []example) templ.Component 
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Code(v, v.T("mail.docs.errors"), `{"code": "mailbox_exists", "message": "There is a mailbox with this address already.", "request_id": "…", "field": "address"}`).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Code(v, v.T("mail.docs.errors"), `{"code": "mailbox_exists", "message": "A mailbox with this address already exists.", "request_id": "…", "field": "address"}`).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -241,7 +241,7 @@ func readLifetime(c *gin.Context) (api.Minutes, error) {
 	text := c.PostForm("lifetime")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return api.Minutes{}, fault.New(fault.InvalidArgument, "The lifetime is a number of minutes, or 0 for no end.").With("field",
+		return api.Minutes{}, fault.New(fault.InvalidArgument, "The lifetime must be a number of minutes, or 0 for no end.").With("field",
 			"lifetime")
 	}
 	return api.NewMinutes(n), nil

@@ -54,7 +54,7 @@ func (s *Store) AddFeedToken(ctx context.Context, t FeedToken, now time.Time) (a
 			return err
 		}
 		if n >= MaxFeedTokens {
-			return fault.New(fault.Conflict, "There are %d tokens of feeds already, which is the limit: delete one first.", n)
+			return fault.New(fault.Conflict, "You have %d feed tokens, which is the limit: delete one first.", n)
 		}
 		return s.store.Writer(ctx).Create(&t).Error
 	})

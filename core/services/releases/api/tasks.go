@@ -93,7 +93,7 @@ func readBriefDate(c *gin.Context) (string, error) {
 	}
 	var body *briefBody
 	if err := json.Unmarshal(raw, &body); err != nil {
-		return "", fault.New(fault.BadRequest, "The body must be a JSON object with the text date.").With("field", "date")
+		return "", fault.New(fault.BadRequest, "The body must be a JSON object with the string date.").With("field", "date")
 	}
 	if body == nil {
 		return "", nil

@@ -25,7 +25,7 @@ var searchOperators = []string{"repo", "title", "before", "after"}
 // ParseSearch reads a search such as `repo:caddy "reverse proxy" tls* -beta after:2026-01-31`. A minus excludes what follows it.
 func ParseSearch(text string) (q Search, err error) {
 	if len(text) > MaxSearch {
-		return q, badQuery("q", "A search has at most %d bytes.", MaxSearch)
+		return q, badQuery("q", "A search can have at most %d bytes.", MaxSearch)
 	}
 	for rest := strings.TrimSpace(text); rest != ""; rest = strings.TrimSpace(rest) {
 		var name, value string
@@ -52,7 +52,7 @@ func ParseSearch(text string) (q Search, err error) {
 		}
 	}
 	if len(q.terms) > words.MaxTerms {
-		return Search{}, badQuery("q", "A search has at most %d words.", words.MaxTerms)
+		return Search{}, badQuery("q", "A search can have at most %d words.", words.MaxTerms)
 	}
 	return q, nil
 }
@@ -72,7 +72,7 @@ func parseDay(name, value string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, badQuery("q", "%s: is followed by a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z.", name)
+	return time.Time{}, badQuery("q", "%s: must be followed by a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z.", name)
 }
 
 // isSet reports whether the search chooses at all.

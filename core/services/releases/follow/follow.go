@@ -86,7 +86,8 @@ func (fl *Following) findSite(ctx context.Context, userID, site, name string) (s
 		return host, checkFailure(ctx, err, name)
 	}
 	if !owned {
-		return host, fault.New(fault.BadRequest, "%s is none of the code hosts: only their repositories can be followed.", site).With("field",
+		return host, fault.New(fault.BadRequest,
+			"%s is not a configured code host: only repositories of code hosts can be followed.", site).With("field",
 			"name").With("reason", "other_site")
 	}
 	return host, nil

@@ -78,7 +78,7 @@ func (fl *Following) followAt(ctx context.Context, userID, host, name string, pr
 				return err
 			}
 			if !visible && private {
-				return fault.New(fault.NotFound, "The repository %s is private: give it a star at the code host, and it is shown to you alone.",
+				return fault.New(fault.NotFound, "The repository %s is private: star it at the code host, and only you will see it here.",
 					name).With("field", "name").With("reason", "private_repository")
 			}
 			if !visible {
@@ -114,7 +114,7 @@ func (fl *Following) Unfollow(ctx context.Context, owner, name string) error {
 // SetFilter chooses which releases of a repository the caller sees, and returns the filter as it is stored.
 func (fl *Following) SetFilter(ctx context.Context, owner, name string, chosen RepoFilter) (RepoFilter, error) {
 	if len([]rune(chosen.Keyword)) > 100 {
-		return chosen, fault.New(fault.BadRequest, "The keyword has at most 100 characters.").With("field", "keyword")
+		return chosen, fault.New(fault.BadRequest, "The keyword can have at most 100 characters.").With("field", "keyword")
 	}
 	userID, r, err := fl.findOwn(ctx, owner, name)
 	if err != nil {
@@ -130,7 +130,7 @@ func (fl *Following) SetFilter(ctx context.Context, owner, name string, chosen R
 		}
 	}
 	if strings.ContainsRune(f.Keyword, 0) {
-		return chosen, fault.New(fault.BadRequest, "keyword must be a text.").With("field", "keyword")
+		return chosen, fault.New(fault.BadRequest, "keyword must be a string.").With("field", "keyword")
 	}
 	return RepoFilter{f.Muted, f.NoPrereleases, levelNames[f.MinLevel], f.Keyword}, fl.cfg.Repos.SetFilter(ctx, f)
 }

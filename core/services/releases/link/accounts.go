@@ -143,7 +143,7 @@ func (l *Links) SaveAccount(ctx context.Context, userID, host string, token code
 	}
 	all, err := l.cfg.Accounts.List(ctx, userID)
 	if err == nil && len(all) > maxAccounts {
-		err = fault.New(fault.Conflict, "You have %d accounts already: take one away first.", maxAccounts)
+		err = fault.New(fault.Conflict, "You have %d accounts, which is the limit: unlink one first.", maxAccounts)
 	}
 	return saved, err
 }

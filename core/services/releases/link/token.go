@@ -48,11 +48,11 @@ type TokenAnswer struct {
 // readToken returns a token without space around it.
 func readToken(token string) (schema.Secret, error) {
 	if n := len(strings.TrimSpace(token)); n < 8 || n > 512 {
-		return "", fault.New(fault.BadRequest, "A token has 8 to 512 characters.").With("field", "token")
+		return "", fault.New(fault.BadRequest, "A token must have 8 to 512 characters.").With("field", "token")
 	}
 	token = strings.TrimSpace(token)
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fault.New(fault.BadRequest, "A token has visible ASCII characters alone.").With("field", "token")
+		return "", fault.New(fault.BadRequest, "A token can have only visible ASCII characters.").With("field", "token")
 	}
 	return schema.Secret(token), nil
 }

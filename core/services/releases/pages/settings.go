@@ -78,7 +78,7 @@ func (p *settingsPages) renderSettings(c *gin.Context, w settingsView) {
 func (p *settingsPages) savePreferences(c *gin.Context) {
 	hour, err := strconv.Atoi(c.PostForm("brief_hour"))
 	if err != nil {
-		err = fault.New(fault.BadRequest, "The hour is from 0 to 23.").With("field", "brief_hour")
+		err = fault.New(fault.BadRequest, "The hour must be from 0 to 23.").With("field", "brief_hour")
 	} else {
 		err = p.service.SavePreferences(c.Request.Context(), reader.Preferences{
 			TimeZone: strings.TrimSpace(c.PostForm("time_zone")), BriefHour: hour, BriefDaily: c.PostForm("brief_daily") != "",

@@ -154,7 +154,7 @@ func (rs *Readers) Preferences(ctx context.Context) (Preferences, error) {
 // SavePreferences keeps what the caller has chosen.
 func (rs *Readers) SavePreferences(ctx context.Context, p Preferences) error {
 	if p.BriefHour < 0 || p.BriefHour > 23 {
-		return fault.New(fault.BadRequest, "The hour is from 0 to 23.").With("field", "brief_hour")
+		return fault.New(fault.BadRequest, "The hour must be from 0 to 23.").With("field", "brief_hour")
 	}
 	userID, err := OwnerID(ctx)
 	if err != nil {

@@ -65,7 +65,7 @@ type PublicPage struct {
 // AllowPublic returns an error for an address that has asked for too much of what everybody may read.
 func (rd *Reading) AllowPublic(address string) error {
 	if wait, ok := rd.publicReads.Take(limit.Client(address)); !ok {
-		return fault.New(fault.RateLimited, "Too many requests from this address.").WithRetryAfter(wait)
+		return fault.New(fault.RateLimited, "Rate limited: too many requests from this address.").WithRetryAfter(wait)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (rd *Reading) PublicReleases(ctx context.Context, fullName, content, cursor
 	if cursor != "" {
 		after = &repo.Position{}
 		if err := store.DecodeCursor(cursor, after); err != nil {
-			return out, fault.New(fault.BadRequest, "The cursor is not one that this list gave out.").With("field", "cursor")
+			return out, fault.New(fault.BadRequest, "The cursor is not valid for this list.").With("field", "cursor")
 		}
 	}
 	r, err := rd.findPublished(ctx, fullName)

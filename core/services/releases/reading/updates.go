@@ -230,7 +230,7 @@ func parseUpdatesToken(text string) (*updatesToken, error) {
 	if text == "" {
 		return nil, nil
 	}
-	bad := fault.New(fault.BadRequest, "The token is not one that this endpoint gave out.").With("field", "token")
+	bad := fault.New(fault.BadRequest, "The token is not valid for this endpoint.").With("field", "token")
 	if len(text) > maxUpdatesToken {
 		return nil, bad
 	}

@@ -122,7 +122,7 @@ func ParseName(text string) (string, error) {
 	name := strings.Trim(strings.TrimSpace(text), "/")
 	owner, rest, ok := strings.Cut(name, "/")
 	if !ok || !isNamePart(owner) || !isNamePart(rest) {
-		return "", fault.New(fault.BadRequest, "A repository is named as owner/name.")
+		return "", fault.New(fault.BadRequest, "Write a repository as owner/name.")
 	}
 	return name, nil
 }

@@ -114,7 +114,7 @@ func cutText(s string, n int) string {
 func ParseReleaseID(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
-		return 0, fault.New(fault.BadRequest, "release_id must be a whole number as text.").With("field", "release_id")
+		return 0, fault.New(fault.BadRequest, "release_id must be a whole number as a string.").With("field", "release_id")
 	}
 	return id, nil
 }

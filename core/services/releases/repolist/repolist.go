@@ -71,7 +71,7 @@ type Parsed struct {
 // Parse reads a text. An error says that it is too long, or not of the format at all; what is wrong with an entry is a problem.
 func Parse(format Format, text string) (out Parsed, err error) {
 	if len(text) > MaxSize {
-		return out, invalidText("The text has %d bytes; at most %d are read.", len(text), MaxSize)
+		return out, invalidText("The text has %d bytes; at most %d are allowed.", len(text), MaxSize)
 	}
 	if format == "" || format == Auto {
 		format = findFormat(text)
@@ -90,7 +90,7 @@ func Parse(format Format, text string) (out Parsed, err error) {
 		return out, fault.New(fault.BadRequest, "format must be auto, list, opml, go.mod or package.json.").With("field", "format")
 	}
 	if err == nil && len(out.Entries) > MaxEntries {
-		err = invalidText("The text names %d repositories; at most %d are read.", len(out.Entries), MaxEntries)
+		err = invalidText("The text names %d repositories; at most %d are allowed.", len(out.Entries), MaxEntries)
 	}
 	return out, err
 }
@@ -237,14 +237,14 @@ func (p *Parsed) parseOPML(text string) error {
 		}
 		line, _ := d.InputPos()
 		if err != nil {
-			return invalidText("The text is no OPML: line %d cannot be read.", line)
+			return invalidText("The text is not OPML: line %d cannot be read.", line)
 		}
 		start, ok := token.(xml.StartElement)
 		if !ok {
 			continue
 		}
 		if !seen && !strings.EqualFold(start.Name.Local, "opml") {
-			return invalidText("The text is no OPML: it begins with the element %s.", cutText(start.Name.Local))
+			return invalidText("The text is not OPML: it begins with the element %s.", cutText(start.Name.Local))
 		}
 		seen = true
 		if strings.EqualFold(start.Name.Local, "outline") {
@@ -252,7 +252,7 @@ func (p *Parsed) parseOPML(text string) error {
 		}
 	}
 	if !seen {
-		return invalidText("The text is no OPML: it has no element.")
+		return invalidText("The text is not OPML: it has no element.")
 	}
 	return nil
 }
@@ -286,7 +286,7 @@ var dependencySections = []string{"dependencies", "devDependencies", "peerDepend
 func (p *Parsed) parsePackage(text string) error {
 	var doc map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(strings.TrimPrefix(text, "\ufeff")), &doc); err != nil {
-		return invalidText("The text is no package.json: %s.", describeJSON(text, err))
+		return invalidText("The text is not a package.json: %s.", describeJSON(text, err))
 	}
 	for _, section := range dependencySections {
 		raw, ok := doc[section]
@@ -295,7 +295,7 @@ func (p *Parsed) parsePackage(text string) error {
 		}
 		versions := map[string]string{}
 		if err := json.Unmarshal(raw, &versions); err != nil {
-			return invalidText("The member %s must be an object of texts.", section)
+			return invalidText("The field %s must be an object of strings.", section)
 		}
 		names := make([]string, 0, len(versions))
 		for name := range versions {

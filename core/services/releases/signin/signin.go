@@ -120,10 +120,10 @@ type signInHost struct {
 func (si *SignIns) findHost() (signInHost, error) {
 	cur := si.cfg.Current()
 	if !cur.Settings.Enabled() {
-		return signInHost{}, fault.New(fault.NotFound, "Nobody signs in at a code host here: the settings have no sign_in.")
+		return signInHost{}, fault.New(fault.NotFound, "Sign-in with a code host is off: set sign_in in the settings.")
 	}
 	if cur.RedirectURL == "" {
-		return signInHost{}, fault.New(fault.NotReady, "Set public_url (SVC_PUBLIC_URL): the code host must know where to send people back to.")
+		return signInHost{}, fault.New(fault.NotReady, "Set public_url (SVC_PUBLIC_URL): the code host needs it to send people back here.")
 	}
 	host, err := sync.ChooseMainHost(cur.Hosts)
 	if err != nil {
@@ -131,7 +131,7 @@ func (si *SignIns) findHost() (signInHost, error) {
 	}
 	can, err := host.Abilities()
 	if err == nil && !(can.OAuth && can.Viewer) {
-		err = fault.New(fault.NotReady, "Nobody can sign in at the code host %s.", host.Ref)
+		err = fault.New(fault.NotReady, "Sign-in with the code host %s is not configured.", host.Ref)
 	}
 	return signInHost{host, cur.Settings, cur.newApplication()}, err
 }
@@ -142,7 +142,7 @@ func checkLinker(p *auth.Principal) (string, error) {
 	case p == nil || !p.HasAccount():
 		return "", nil
 	case p.Via == auth.ViaKey || p.Via == auth.ViaExchanged:
-		return "", fault.New(fault.Forbidden, "An API key links no accounts: sign in with a passkey.")
+		return "", fault.New(fault.Forbidden, "An API key cannot link accounts: sign in with a passkey.")
 	}
 	return p.User.ID, nil
 }
@@ -165,7 +165,7 @@ func (si *SignIns) BeginSignIn(ctx context.Context, p *auth.Principal, from auth
 		return out, err
 	}
 	if wait, ok := si.begun.Take(limit.Client(from.Address)); !ok {
-		return out, fault.New(fault.RateLimited, "Too many sign-ins have begun at this address.").WithRetryAfter(wait)
+		return out, fault.New(fault.RateLimited, "Rate limited: too many sign-ins from this address.").WithRetryAfter(wait)
 	}
 	in := own.SignIn{
 		State: secret.RandomString(stateLength, secret.Alphanumeric), Browser: secret.RandomString(stateLength, secret.Alphanumeric),
@@ -201,7 +201,9 @@ func (si *SignIns) FinishSignIn(ctx context.Context, p *auth.Principal, from aut
 		return out, err
 	}
 	if !ok || in.Host != host.Ref {
-		return out, fault.New(codeSignIn, "This sign-in is unknown, was used already, or began in another browser or more than ten minutes ago: begin again.").WithStatus(http.StatusBadRequest)
+		return out, fault.New(codeSignIn,
+			"This sign-in is unknown, already used, older than ten minutes or from another browser: start again.").
+			WithStatus(http.StatusBadRequest)
 	}
 	out.Next = in.Next
 	if answer.Error != "" || answer.Code == "" {
@@ -212,7 +214,8 @@ func (si *SignIns) FinishSignIn(ctx context.Context, p *auth.Principal, from aut
 		return out, err
 	}
 	if in.UserID != "" && in.UserID != linker {
-		return out, fault.New(codeSignIn, "Somebody else is signed in than the one who began to link an account: begin again.").WithStatus(http.StatusForbidden)
+		return out, fault.New(codeSignIn,
+			"A different user is signed in than the one who started to link an account: start again.").WithStatus(http.StatusForbidden)
 	}
 	token, owner, err := si.exchangeCode(ctx, host, answer.Code, in.Verifier)
 	if err != nil {
@@ -234,7 +237,7 @@ func errHostRefuses(answer SignInAnswer) error {
 	if words == "" {
 		words = "no code was sent"
 	}
-	return fault.New(codeSignIn, "The code host has not let you in: %s", words).WithStatus(http.StatusForbidden)
+	return fault.New(codeSignIn, "The code host did not sign you in: %s", words).WithStatus(http.StatusForbidden)
 }
 
 // exchangeCode returns the token for a code, and whose it is.
@@ -243,7 +246,9 @@ func (si *SignIns) exchangeCode(ctx context.Context, host signInHost, code strin
 	token, err := host.OAuth.ExchangeCode(ctx, host.app, schema.Secret(code), verifier)
 	if err != nil {
 		if client.CauseOf(err) == client.CauseDenied {
-			err = fault.Wrap(err, codeSignIn, "The code host refuses the code of this sign-in: begin again. If that does not help, the application's id, secret or callback in the settings is wrong.").WithStatus(http.StatusForbidden)
+			err = fault.Wrap(err, codeSignIn,
+				"The code host refused this sign-in: start again. If that does not help, check the application's id, secret and "+
+					"callback in the settings.").WithStatus(http.StatusForbidden)
 		}
 		return codehost.OAuthToken{}, codehost.Account{}, err
 	}
@@ -252,7 +257,7 @@ func (si *SignIns) exchangeCode(ctx context.Context, host signInHost, code strin
 		return *token, codehost.Account{}, err
 	}
 	if info.Account.ID == "" || info.Account.Login == "" {
-		return *token, info.Account, fault.New(codeSignIn, "The code host does not say whose the account is.").WithStatus(http.StatusBadGateway)
+		return *token, info.Account, fault.New(codeSignIn, "The code host did not say which account this is.").WithStatus(http.StatusBadGateway)
 	}
 	return *token, info.Account, nil
 }
@@ -308,7 +313,9 @@ func (si *SignIns) signUp(ctx context.Context, host signInHost, owner codehost.A
 	set := host.settings
 	isLogin := func(login string) bool { return strings.EqualFold(login, owner.Login) }
 	if !set.SignUp || len(set.Logins) > 0 && !slices.ContainsFunc(set.Logins, isLogin) {
-		return "", fault.New(codeSignIn, "The account %s is linked to no user here. Sign in otherwise and link it in the settings of releases, or ask an administrator for a user.", owner.Login).WithStatus(http.StatusForbidden)
+		return "", fault.New(codeSignIn,
+			"The account %s is not linked to a user here. Sign in another way and link it in the settings of releases, or ask an "+
+				"administrator for a user.", owner.Login).WithStatus(http.StatusForbidden)
 	}
 	name := owner.Name
 	if name == "" {

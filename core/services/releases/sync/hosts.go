@@ -63,7 +63,7 @@ func (s *hostCaller) findHost(ref string) (Host, error) {
 			return h, nil
 		}
 	}
-	return Host{}, fault.New(fault.NotReady, "The code host %s is not in use any more.", ref)
+	return Host{}, fault.New(fault.NotReady, "The code host %s is not configured anymore.", ref)
 }
 
 // MainHost returns the code host of accounts.
@@ -79,7 +79,7 @@ func ChooseMainHost(hosts []Host) (Host, error) {
 
 // pausedError is the error of a call that is not made.
 func (s *hostCaller) pausedError(until time.Time) error {
-	return fault.New(fault.RateLimited, "The code host limits requests until %s.",
+	return fault.New(fault.RateLimited, "Rate limited by the code host until %s.",
 		store.FormatTime(until)).WithRetryAfter(until.Sub(s.cfg.Now()))
 }
 

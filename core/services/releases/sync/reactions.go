@@ -121,11 +121,12 @@ func (s *reactor) ToggleReaction(ctx context.Context, userID string, of repo.Rea
 		return out, refineDenied(err)
 	}
 	if !ok {
-		return out, fault.New(CodeTokenRequired, "The release is of the code host %s, of which you have no personal access token.",
+		return out, fault.New(CodeTokenRequired, "The release is from the code host %s: save a personal access token for it first.",
 			of.Host).WithStatus(http.StatusForbidden)
 	}
 	if of.NodeID == "" {
-		return out, fault.New("sync_required", "Nothing is known of reactions to the release: sync the releases first.").WithStatus(http.StatusConflict)
+		return out, fault.New(
+			"sync_required", "The reactions to the release are unknown: sync the releases first.").WithStatus(http.StatusConflict)
 	}
 	now, err := s.Reactions(ctx, userID, []repo.Reactable{of})
 	if err != nil {

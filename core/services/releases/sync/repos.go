@@ -128,7 +128,7 @@ func (s *Syncer) readRepo(ctx context.Context, r *repo.Repo) (out RepoResult, er
 	if err != nil {
 		return out, err
 	}
-	err = fault.New(fault.NotFound, "Nobody who sees the repository has a valid token for it.")
+	err = fault.New(fault.NotFound, "None of the repository's viewers has a valid token for it.")
 	for _, c := range all {
 		if out, err = s.readRepoAs(ctx, c, r); err == nil || !isCallersFault(err) {
 			return out, err

@@ -71,7 +71,7 @@ func (s *Syncer) FindAtHost(ctx context.Context, h Host, userID, fullName string
 			})
 		switch {
 		case info != nil && info.Repository.Private && c.accountID == "":
-			return codehost.Repository{}, fault.New(fault.NotFound, "The code host shows it to nobody without an account.")
+			return codehost.Repository{}, fault.New(fault.NotFound, "The code host shows it only to people with an account.")
 		case info != nil:
 			// An error is about the limits of later calls.
 			return info.Repository, nil

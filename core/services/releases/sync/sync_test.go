@@ -212,7 +212,7 @@ func TestFailuresSayWhatIsWrong(t *testing.T) {
 		"no access":   {fake.CodeHostError(403, 0), fault.Forbidden, "No account here can read acme/r0 at the code host."},
 		"unreachable": {fake.CodeHostError(502, 0), fault.NotReady, "The code host is unreachable: "},
 		"a limit": {fake.CodeHostError(429, time.Hour), fault.RateLimited,
-			"The code host limits requests until 2026-03-01T13:00:00.000Z."},
+			"Rate limited by the code host until 2026-03-01T13:00:00.000Z."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startSyncing(t, testkit.SQLiteConfig(t), 1)

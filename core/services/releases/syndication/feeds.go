@@ -94,7 +94,7 @@ func (fs *Feeds) FeedTokens(ctx context.Context) ([]FeedToken, error) {
 // AddFeedToken makes a feed for readers of the caller.
 func (fs *Feeds) AddFeedToken(ctx context.Context, name string, of FeedSelection) (out NewFeedToken, err error) {
 	if len([]rune(name)) > 80 {
-		return out, fault.New(fault.BadRequest, "The name has at most 80 characters.").With("field", "name")
+		return out, fault.New(fault.BadRequest, "The name can have at most 80 characters.").With("field", "name")
 	}
 	userID, err := reader.OwnerID(ctx)
 	if err != nil {
@@ -164,7 +164,7 @@ func (fs *Feeds) findFeedToken(ctx context.Context, text string) (own.FeedToken,
 	if err != nil {
 		return t, err
 	}
-	refused := fault.New("invalid_feed_token", "The token of the feed is unknown, or was deleted.").WithStatus(http.StatusUnauthorized)
+	refused := fault.New("invalid_feed_token", "The feed token is unknown or was deleted.").WithStatus(http.StatusUnauthorized)
 	if !ok {
 		return t, refused
 	}

@@ -123,7 +123,7 @@ func (t *Tasks) Wait(ctx context.Context, job queue.Job) (json.RawMessage, error
 // taskFault returns why a task did not succeed. Where a code host asked for a pause, it has how long that lasts.
 func (t *Tasks) taskFault(ctx context.Context, job queue.Job) error {
 	if job.Failure == nil {
-		return fault.New(fault.Internal, "The task did not succeed.")
+		return fault.New(fault.Internal, "The task failed.")
 	}
 	f := fault.New(job.Failure.Code, "%s", job.Failure.Message)
 	switch job.Failure.Code {

@@ -42,7 +42,7 @@ func (tr *Translator) ModelUse(ctx context.Context, cursor string) (out ModelUse
 	before := int64(0)
 	if cursor != "" {
 		if before, err = strconv.ParseInt(cursor, 10, 64); err != nil || before <= 0 {
-			return out, fault.New(fault.BadRequest, "cursor must be one that the page before has given.").With("field", "cursor")
+			return out, fault.New(fault.BadRequest, "cursor must come from the previous page.").With("field", "cursor")
 		}
 	}
 	set := tr.cfg.Settings()

@@ -273,7 +273,7 @@ func (tr *Translator) DemandOne(ctx context.Context, in Wanted) (translate.Work,
 // TranslationOf returns a work that has ended as an answer about one thing, or why it failed.
 func TranslationOf(w translate.Work) (Translation, error) {
 	if !w.State.Final() {
-		return Translation{}, fault.New(fault.Timeout, "The translation takes longer: ask for it again later.")
+		return Translation{}, fault.New(fault.Timeout, "The translation is not ready yet: try again later.")
 	}
 	if w.Outcome == translate.Failure {
 		return Translation{}, fault.New(fault.Internal, "%s", ErrorSummary(w.ErrorCode, w.Language))

@@ -48,7 +48,7 @@ type NewToken struct {
 // check returns what is wrong with a token to make.
 func (n NewToken) check(now time.Time) error {
 	if !n.ExpiresAt.IsZero() && !n.ExpiresAt.After(now) {
-		return fault.InvalidField("expires_at", "The time of expiry lies in the past.")
+		return fault.InvalidField("expires_at", "The expiry is in the past.")
 	}
 	return n.Own.check()
 }

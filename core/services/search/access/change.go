@@ -92,7 +92,7 @@ func CheckLabels(note, group *string) error {
 		}
 		if !utf8.ValidString(*l.text) || strings.ContainsFunc(*l.text,
 			func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
-			return fault.InvalidField(l.field, "The %s holds a control character or is not valid UTF-8.", l.field)
+			return fault.InvalidField(l.field, "The %s contains a control character or is not valid UTF-8.", l.field)
 		}
 	}
 	return nil
@@ -162,7 +162,7 @@ func (a *TokenAdmin) TokenText(ctx context.Context, id string) (string, error) {
 func (a *TokenAdmin) openSecret(r tokenRecord) (string, error) {
 	plain, err := a.keyring.Open(r.Sealed, "search_tokens", r.ID, "sealed")
 	if err != nil {
-		return "", fault.Wrap(err, fault.Internal, "The access token cannot be opened with the present master key.")
+		return "", fault.Wrap(err, fault.Internal, "The access token cannot be decrypted with the current master key.")
 	}
 	return string(plain), nil
 }

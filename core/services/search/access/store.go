@@ -142,7 +142,7 @@ func (r *Store) FirstTokenOf(ctx context.Context, user string, now int64) (token
 	err := r.db(ctx).Where("owner_id = ? AND deleted_at = 0 AND enabled AND (expires_at = 0 OR expires_at > ?)", user,
 		now).Order("created_at, id").Take(&out).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return out, fault.New(fault.NotFound, "This user has no access token that can be used.")
+		return out, fault.New(fault.NotFound, "This user has no usable access token.")
 	}
 	return out, err
 }

@@ -32,7 +32,7 @@ func (h *proxyHandlers) authenticateToken(c *gin.Context, text string) (*access.
 		return t, err
 	}
 	if wait, ok := h.guessed.Take(limit.Client(httpd.ClientAddr(c))); !ok {
-		return nil, fault.New(fault.RateLimited, "Too many access tokens that are not valid came from this address.").WithRetryAfter(wait)
+		return nil, fault.New(fault.RateLimited, "Rate limited: too many invalid access tokens from this address.").WithRetryAfter(wait)
 	}
 	return nil, err
 }

@@ -29,7 +29,7 @@ func (h *keyHandlers) listKeys(ctx context.Context, in *keyQuery) (*api.Out[keys
 		switch keys.KeyState(state) {
 		case keys.KeyActive, keys.KeyCooling, keys.KeyExhausted, keys.KeyInvalid, keys.KeyDisabled:
 		default:
-			return nil, fault.InvalidField("status", "The status is one of active, cooling_down, exhausted, invalid, disabled.")
+			return nil, fault.InvalidField("status", "The status must be one of active, cooling_down, exhausted, invalid, disabled.")
 		}
 	}
 	return api.AnswerWith(h.keys.FindKeys(ctx, keys.KeyFilter{Groups: in.Groups, States: in.States}, in.Page, in.PerPage))
@@ -60,7 +60,7 @@ func (h *keyHandlers) postKey(ctx context.Context, in *keyBody) (*api.Out[keyIDB
 		return nil, err
 	}
 	if problem := keys.KeyProblem(strings.TrimSpace(in.Body.APIKey)); problem != "" {
-		return nil, fault.InvalidField("api_key", "The upstream key cannot be taken: %s.", problem)
+		return nil, fault.InvalidField("api_key", "The upstream key was not added: %s.", problem)
 	}
 	added, err := h.keys.AddKeys(ctx, in.Body.Group, []string{in.Body.APIKey})
 	if err != nil {
@@ -93,10 +93,10 @@ func (b keysInput) keyValues() ([]string, error) {
 		values[i] = strings.TrimSpace(values[i])
 	}
 	if len(values) == 0 {
-		return nil, fault.InvalidField("api_keys", "There is no key in the request.")
+		return nil, fault.InvalidField("api_keys", "The request contains no key.")
 	}
 	if len(values) > access.MaxBatch {
-		return nil, fault.New("too_many_items", "One request takes at most %d keys.", access.MaxBatch).WithStatus(400).With("field",
+		return nil, fault.New("too_many_items", "A request can have at most %d keys.", access.MaxBatch).WithStatus(400).With("field",
 			"api_keys").With("limit", access.MaxBatch)
 	}
 	return values, access.CheckLabels(nil, &b.Group)

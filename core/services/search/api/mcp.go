@@ -138,7 +138,7 @@ func (m *mcpCaller) Call(ctx context.Context, t mcp.Call) (*mcp.Result, error) {
 		return nil, err
 	}
 	if in.Stream {
-		return nil, fault.InvalidField("stream", "A tool answers as a whole: leave stream out.")
+		return nil, fault.InvalidField("stream", "A tool cannot stream: leave stream out.")
 	}
 	c := &proxy.Call{Token: m.token, Op: op, In: in, RequestID: m.requestID, Client: m.client, Size: size}
 	ans, err := m.proxyUnlessCancelled(ctx, st, c)

@@ -91,7 +91,7 @@ func (h *tokenHandlers) patchToken(ctx context.Context, in *tokenChange) (*struc
 		if *t != "" {
 			var err error
 			if at, err = time.Parse(time.RFC3339, *t); err != nil {
-				return nil, fault.InvalidField("expires_at", "The time of expiry is not a time as RFC 3339 has it.")
+				return nil, fault.InvalidField("expires_at", "The expiry must be a time in RFC 3339, such as 2026-12-31T00:00:00Z.")
 			}
 		}
 		c.ExpiresAt = &at
@@ -140,7 +140,7 @@ func (h *tokenHandlers) postTokens(ctx context.Context, in *tokenBatch) (*api.Ou
 		return nil, err
 	}
 	if n.Group == "" {
-		return nil, fault.InvalidField("group", "Tokens that are made together need a group.")
+		return nil, fault.InvalidField("group", "Tokens that are created together need a group.")
 	}
 	tokens, err := h.access.CreateTokens(ctx, in.Body.Count, n)
 	return api.AnswerWith(tokenTextsBody{tokens}, err)

@@ -76,7 +76,7 @@ func (t *RequestSums) chartSums() ChartSums {
 // roundToThousandths rounds to three digits after the point.
 func roundToThousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 
-// Chart draws all requests. The window is 1h, 24h or 30d.
+// Chart draws all requests. The window must be 1h, 24h or 30d.
 func (l *Log) Chart(ctx context.Context, window string) (*Chart, error) {
 	return l.ReadChart(ctx, ScopeAll, "", window)
 }
@@ -112,7 +112,7 @@ func (l *Log) Totals(ctx context.Context, window string) (ChartSums, error) {
 func (l *Log) chartRange(window string) (w chartWindow, from, before int64, err error) {
 	w, ok := ChartWindows()[window]
 	if !ok {
-		return w, 0, 0, fault.InvalidField("window", "The window is 1h, 24h or 30d.")
+		return w, 0, 0, fault.InvalidField("window", "The window must be 1h, 24h or 30d.")
 	}
 	before = lastStart(l.now(), w.width) + w.width
 	return w, before - int64(w.length/time.Second), before, nil

@@ -89,7 +89,7 @@ func (r *Store) idRange(ctx context.Context, f *LogFilter) (from, before int64, 
 	if f.RequestID != "" {
 		id, err := ulid.ParseStrict(strings.TrimPrefix(f.RequestID, "req_"))
 		if err != nil || !strings.HasPrefix(f.RequestID, "req_") {
-			return 0, 0, fault.InvalidField("request_id", "Only ids that this service has made can be looked for: req_ and 26 characters.")
+			return 0, 0, fault.InvalidField("request_id", "The id of a request must be req_ and 26 characters.")
 		}
 		at := ulid.Time(id.Time())
 		f.Since, f.Until = laterTime(f.Since, at.Add(-requestIDSpread)), earlierTime(f.Until, at.Add(requestIDSpread))
@@ -151,7 +151,7 @@ func (f LogFilter) applyTo(q *gorm.DB) (*gorm.DB, error) {
 		for _, word := range f.Outcomes {
 			o, ok := parseOutcome(word)
 			if !ok {
-				return nil, fault.InvalidField("result", "The result is one of success, error, refused, interrupted, open.")
+				return nil, fault.InvalidField("result", "The result must be one of success, error, refused, interrupted, open.")
 			}
 			numbers = append(numbers, int(o))
 		}
@@ -236,7 +236,7 @@ func (r *Store) readPage(ctx context.Context, f LogFilter, before, after int64, 
 func (r *Store) FindRequest(ctx context.Context, id int64) (row requestRow, body BodyRecord, err error) {
 	err = r.db(ctx).Where("id = ?", id).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return row, body, fault.New(fault.NotFound, "There is no such request, or it is past its time.")
+		return row, body, fault.New(fault.NotFound, "There is no such request, or its record has expired.")
 	}
 	if err != nil {
 		return row, body, err

@@ -87,7 +87,7 @@ func (l *Log) Requests(ctx context.Context, f LogFilter, cursor string, limit in
 	var at logPosition
 	if cursor != "" {
 		if err := store.DecodeCursor(cursor, &at); err != nil {
-			return out, fault.InvalidField("cursor", "The cursor is not one of this list.")
+			return out, fault.InvalidField("cursor", "The cursor is not valid for this list.")
 		}
 	}
 	rows, err := l.Store.ListRequests(ctx, f, at.Before, at.After, limit+1)

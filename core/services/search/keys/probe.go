@@ -135,7 +135,7 @@ func (k *Keys) SyncKey(ctx context.Context, id string) error {
 	}
 	plain, err := k.keyring.Open(r.Sealed, "search_keys", r.ID, "sealed")
 	if err != nil {
-		return fault.Wrap(err, fault.Internal, "The upstream key cannot be opened with the present master key.")
+		return fault.Wrap(err, fault.Internal, "The upstream key cannot be decrypted with the current master key.")
 	}
 	st, err := askKey(ctx, l, schema.Secret(plain))
 	now := k.now().UnixMilli()

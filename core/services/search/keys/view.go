@@ -151,7 +151,7 @@ func (k *Keys) KeyHistory(ctx context.Context, id, cursor string, limit int) (Ke
 	var before string
 	if cursor != "" {
 		if err := store.DecodeCursor(cursor, &before); err != nil {
-			return out, fault.InvalidField("cursor", "The cursor is not one of this list.")
+			return out, fault.InvalidField("cursor", "The cursor is not valid for this list.")
 		}
 	}
 	rows, err := k.Store.KeyHistory(ctx, id, before, limit+1)

@@ -22,7 +22,7 @@ func TestForms(t *testing.T) {
 	p.Is(t, "a note that is too long", 400, " open data-dialog", `value="`+long+`"`, `value="team"`, `id="note-error"`, `aria-invalid="true"`,
 		"500")
 	v.Post("/search/keys", "keys", " \n", "group", "team").Is(t, "no key", 400, " open data-dialog", `value="team"`, `id="keys-error"`,
-		"There is no key in the request.")
+		"The request contains no key.")
 	v.Post("/search/keys", "keys", "one-key", "group", "a\x07b").Is(t, "a group with a bell", 400, "one-key", `id="group-error"`)
 	if p := v.Post("/search/keys", "keys", "tvly-a-good-key", "group", "team"); p.Status != http.StatusSeeOther {
 		t.Errorf("a good key: status %d\n%s", p.Status, p.Body)

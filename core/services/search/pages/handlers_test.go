@@ -96,17 +96,17 @@ func TestPagesRefuse(t *testing.T) {
 		status int
 		text   string
 	}{
-		"/search/overview?window=2y":            {400, "The window is"},
+		"/search/overview?window=2y":            {400, "The window must be"},
 		"/search/tokens/none":                   {404, "no such access token"},
 		"/search/tokens/none/live":              {404, "no such access token"},
-		"/search/tokens/" + f.bobs + "?window=": {400, "The window is"},
+		"/search/tokens/" + f.bobs + "?window=": {400, "The window must be"},
 		"/search/tokens?enabled=maybe":          {200, ""},
 		"/search/keys/none":                     {404, ""},
 		"/search/requests/0":                    {404, "no such request"},
 		"/search/requests/x":                    {404, "no such request"},
 		"/search/requests/99999":                {404, "no such request"},
 		"/search/requests?cursor=broken":        {400, ""},
-		"/search/requests?request_id=broken":    {400, "Only ids that this service has made"},
+		"/search/requests?request_id=broken":    {400, "The id of a request must be"},
 		"/search/playground?operation=dance":    {404, "offers this operation"},
 		"/search/nothing":                       {404, ""},
 	} {
@@ -122,10 +122,10 @@ func TestPagesRefuse(t *testing.T) {
 		{"/search/tokens", "note", long, 400, "note"},
 		{"/search/tokens", "group", long, 400, "group"},
 		{token + "/settings", "note", "a\x00b", 400, "note"},
-		{token + "/settings", "requests_hour", "-1", 400, "not negative"},
+		{token + "/settings", "requests_hour", "-1", 400, "0 or more"},
 		{token + "/settings", "credits_day", "1e9", 400, "whole number"},
 		{token + "/settings", "cache_ttl", "soon", 400, "whole number"},
-		{token + "/settings", "expires", "tomorrow", 400, "day of expiry"},
+		{token + "/settings", "expires", "tomorrow", 400, "expiry as a day"},
 		{token + "/settings", "owner", "usr_nobody", 400, "user"},
 		{token + "/settings", "owner", "a\x00b", 400, "owner"},
 		{"/search/tokens/none/settings", "note", "a", 404, "no such access token"},

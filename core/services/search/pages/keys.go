@@ -79,7 +79,7 @@ func readLabel(c *gin.Context, field string, limit int) (string, error) {
 	case len(text) > limit:
 		return "", fault.New(fault.InvalidRequest, "The %s has more than %d bytes.", field, limit).With("field", field)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-		return "", fault.New(fault.InvalidRequest, "The %s holds a control character or is not valid UTF-8.", field).With("field", field)
+		return "", fault.New(fault.InvalidRequest, "The %s contains a control character or is not valid UTF-8.", field).With("field", field)
 	}
 	return text, nil
 }
@@ -93,9 +93,9 @@ func readKeys(c *gin.Context) (values []string, group string, err error) {
 	}
 	switch {
 	case len(values) == 0:
-		return nil, "", fault.New(fault.InvalidRequest, "There is no key in the request.").With("field", "keys")
+		return nil, "", fault.New(fault.InvalidRequest, "The request contains no key.").With("field", "keys")
 	case len(values) > access.MaxBatch:
-		return nil, "", fault.New(fault.InvalidRequest, "One request takes at most %d keys.", access.MaxBatch).With("field", "keys")
+		return nil, "", fault.New(fault.InvalidRequest, "A request can have at most %d keys.", access.MaxBatch).With("field", "keys")
 	}
 	group, err = readLabel(c, "group", 80)
 	return values, group, err

@@ -20,7 +20,7 @@ func chartWindows() []string { return []string{"1h", "24h", "30d"} }
 func readWindow(c *gin.Context) (string, error) {
 	w := c.DefaultQuery("window", "24h")
 	if !slices.Contains(chartWindows(), w) {
-		return "", fault.New(fault.InvalidRequest, "The window is 1h, 24h or 30d.").With("field", "window")
+		return "", fault.New(fault.InvalidRequest, "The window must be 1h, 24h or 30d.").With("field", "window")
 	}
 	return w, nil
 }

@@ -199,7 +199,7 @@ func isRequestEnded(match func(audit.RequestLog) bool) func(event.Event) bool {
 
 // ownRequest is a request that the caller may see. A foreign one does not exist for members, and no key does.
 func (p requestPages) ownRequest(ctx context.Context, number string) (audit.RequestDetails, error) {
-	absent := fault.New(fault.NotFound, "There is no such request, or it is past its time.")
+	absent := fault.New(fault.NotFound, "There is no such request, or its record has expired.")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id < 1 {
 		return audit.RequestDetails{}, absent

@@ -105,7 +105,7 @@ func readNumber(c *gin.Context, field string) (*int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return nil, fault.New(fault.InvalidRequest, "The value is a whole number that is not negative, or empty.").With("field", field)
+		return nil, fault.New(fault.InvalidRequest, "The value must be a whole number of 0 or more, or empty.").With("field", field)
 	}
 	return &n, nil
 }
@@ -240,7 +240,7 @@ func readSettings(c *gin.Context, t access.AuthToken) (access.TokenChange, error
 	var at time.Time
 	if text != "" {
 		if at, err = time.Parse(time.DateOnly, text); err != nil {
-			return change, fault.New(fault.InvalidRequest, "The day of expiry is written as 2026-12-31.").With("field", "expires")
+			return change, fault.New(fault.InvalidRequest, "Write the expiry as a day, such as 2026-12-31.").With("field", "expires")
 		}
 	}
 	change.ExpiresAt = &at

@@ -96,7 +96,7 @@ func (a *attempt) tryBackends(ctx context.Context) (*Answer, error) {
 	if a.call.Op.Name == sdk.OpResearchResult {
 		return a.fetchResearch(ctx)
 	}
-	err := error(fault.New(fault.UpstreamUnavailable, "The search backend does not offer %s any more.", a.call.Op.Name))
+	err := error(fault.New(fault.UpstreamUnavailable, "The search backend does not offer %s anymore.", a.call.Op.Name))
 	var failed *failedAnswer
 	for _, l := range a.state.candidatesFor(a.call) {
 		if k := a.findCached(l); k != nil {
@@ -228,7 +228,7 @@ func (a *attempt) callWithoutCredential(ctx context.Context) (*Answer, error) {
 	}
 	if newKeyVerdict(&ans.Head).State != sdk.KeyUnknown {
 		ans.discardStream()
-		return nil, fault.Wrap(errBusy, fault.UpstreamUnavailable, "The provider takes no requests at the moment: every key waits for a limit.")
+		return nil, fault.Wrap(errBusy, fault.UpstreamUnavailable, "Rate limited: every upstream key waits for a limit to end.")
 	}
 	a.recordResearch(ans)
 	return ans, nil
@@ -253,7 +253,7 @@ func (a *attempt) fetchResearch(ctx context.Context) (*Answer, error) {
 		}
 		return a.callWithBoundKey(ctx, l, r.KeyID)
 	}
-	return nil, fault.New(fault.UpstreamUnavailable, "The search backend of this research is not in use any more.")
+	return nil, fault.New(fault.UpstreamUnavailable, "The search backend of this research is not configured anymore.")
 }
 
 // callWithBoundKey calls a backend with the upstream key of the given id, and with no other.
@@ -261,7 +261,7 @@ func (a *attempt) callWithBoundKey(ctx context.Context, l *chainedBackend, id st
 	a.link = l
 	value, ok := a.proxy.pool.FindValue(id)
 	if !ok {
-		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research is not available any more.")
+		return nil, fault.New(fault.UpstreamUnavailable, "The upstream key of this research was deleted.")
 	}
 	a.keyID, a.key = id, value
 	a.attempts++

@@ -174,5 +174,5 @@ func (p *Proxy) Reindex(ctx context.Context, backend string) error {
 			return l.search.Reindex(ctx)
 		}
 	}
-	return fault.New(fault.NotFound, "No backend of this service with this name keeps an index.")
+	return fault.New(fault.NotFound, "This service has no backend with this name and an index.")
 }

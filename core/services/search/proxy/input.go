@@ -115,7 +115,7 @@ func (in *Input) Validate(op sdk.Operation, tokens ...string) error {
 	}
 	for _, token := range tokens {
 		if access.WellFormed(token) && jsonedit.ContainsString(in.body, token) {
-			return fault.New(fault.InvalidRequest, "The access token may stand in the member api_key only.")
+			return fault.New(fault.InvalidRequest, "Send the access token only in the field api_key.")
 		}
 	}
 	return nil
@@ -127,17 +127,17 @@ func (in *Input) requireMember(name string) error {
 	raw, ok := in.fields[name]
 	switch {
 	case !ok || string(raw) == "null":
-		return fault.InvalidField(name, "The member %s is missing.", name)
+		return fault.InvalidField(name, "The field %s is missing.", name)
 	case raw[0] == '"':
 		if isBlank(raw) {
-			return fault.InvalidField(name, "The member %s is empty.", name)
+			return fault.InvalidField(name, "The field %s is empty.", name)
 		}
 	case raw[0] == '[' && name == "urls":
 		if len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
-			return fault.InvalidField(name, "The member %s is empty.", name)
+			return fault.InvalidField(name, "The field %s is empty.", name)
 		}
 	default:
-		return fault.InvalidField(name, "The member %s has the wrong type.", name)
+		return fault.InvalidField(name, "The field %s has the wrong type.", name)
 	}
 	return nil
 }

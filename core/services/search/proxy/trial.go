@@ -72,7 +72,7 @@ func (p *Proxy) Try(ctx context.Context, t Trial) (TrialAnswer, error) {
 		return TrialAnswer{}, err
 	}
 	if in.Stream {
-		return TrialAnswer{}, fault.InvalidField("stream", "A page shows the answer as a whole: leave stream out.")
+		return TrialAnswer{}, fault.InvalidField("stream", "The playground cannot stream: leave stream out.")
 	}
 	began := time.Now()
 	ans, err := p.Perform(ctx, st, &Call{Token: tok, Op: op, In: in, RequestID: t.RequestID, Client: t.Client, Size: len(t.Body)})

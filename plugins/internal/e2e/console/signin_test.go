@@ -73,7 +73,7 @@ func TestConsoleSignIn(t *testing.T) {
 	addPasskey(b, "Laptop")
 
 	b.Open(link)
-	b.Shows("was used already")
+	b.Shows("already used")
 	b.Open("/system/account")
 	b.SignOut()
 	b.Open("/system/jobs")

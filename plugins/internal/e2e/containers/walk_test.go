@@ -68,7 +68,7 @@ func TestContainersWalk(t *testing.T) {
 	b.Open(page)
 	b.Press("#update", "button[value='apply']")
 	b.Press("button[value='apply']", "#job")
-	followJobPage(b, "rolled-back", "rolled back", "The new container did not become healthy", "The former image runs again")
+	followJobPage(b, "rolled-back", "rolled back", "The new container did not become healthy", "The previous image is running again")
 	if _, _, digests := kit.RunningImage(t, a.Dir, "web"); !kit.HasDigest(digests, second) {
 		t.Errorf("after the rollback runs %v, want %s", digests, second)
 	}

@@ -63,7 +63,7 @@ func TestReleasesSignIn(t *testing.T) {
 	app.Login, app.Token = "grace", "ghp_a_token_of_grace_hopper"
 	hub.SetOAuthApp(app)
 	b.Press(way, "h1")
-	b.Shows("is linked to no user here")
+	b.Shows("is not linked to a user here")
 	// The host says no, in its own words.
 	b.Open("/system/sign-in")
 	app.Login = ""

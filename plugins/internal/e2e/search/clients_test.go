@@ -83,8 +83,8 @@ func TestRealSDK(t *testing.T) {
 		runClients(t, c, dir, c.Token(), []clientRun{
 			{[]string{"search.mjs", "Who starts a crashed plugin again?"}, []string{"file:docs/guide.md", "started again by its host"}},
 			{[]string{"extract.mjs", "file:docs/guide.md"}, []string{"# Guide", "A plugin that crashes is started again by its host."}},
-			{[]string{"refused.mjs"}, []string{"max_results must be an integer from 0 to 20.", "The member query is empty.",
-				"The member url is empty."}},
+			{[]string{"refused.mjs"}, []string{"max_results must be an integer from 0 to 20.", "The field query is empty.",
+				"The field url is empty."}},
 			{[]string{"map.mjs", url}, []string{"pages below " + url + "/\n", url + "/cranes\n"}},
 			{[]string{"crawl.mjs", url}, []string{url + "/cranes\n", "The crane lifts forty tons of freight."}},
 			{[]string{"research.mjs", "Who starts a crashed plugin again?"},

@@ -80,7 +80,7 @@ func TestMCPClients(t *testing.T) {
 		c, up, token := kit.StartWeb(t, "", kit.EndlessLimits)
 		var want []string
 		for _, way := range []string{"header true", "header false", "query true", "query false"} {
-			want = append(want, way+" "+fiveTools+" 5 true The member query is missing. completed true")
+			want = append(want, way+" "+fiveTools+" 5 true The field query is missing. completed true")
 		}
 		runClients(t, c, dir, token, []clientRun{
 			{[]string{"mcp.mjs", "anything"}, []string{"tavily_search: Web search", "tavily_map: Map a site", "Result 1\nhttps://example.org/1"}},

@@ -110,7 +110,8 @@ func (e *Endpoint) Delete(c *gin.Context, caller Caller) error {
 }
 
 func errSession() error {
-	return fault.New("session_not_found", "There is no such session: it has ended or is another token's. Connect again.").WithStatus(http.StatusNotFound)
+	return fault.New(
+		"session_not_found", "There is no such session: it has ended or belongs to another token. Connect again.").WithStatus(http.StatusNotFound)
 }
 
 // Post takes messages. Its error is a fault that nothing has been written for; errors of JSON-RPC are written.

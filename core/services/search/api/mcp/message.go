@@ -66,7 +66,7 @@ func (m *messages) checkBatch() *jsonrpc.Error {
 	seen := map[string]bool{}
 	for i, r := range m.calls {
 		if r.Method == methodInitialize {
-			return invalidRequest("initialize stands alone")
+			return invalidRequest("initialize must be sent alone")
 		}
 		key := m.clients[i].key
 		if seen[key] {
@@ -82,7 +82,7 @@ func (m *messages) addMessage(raw []byte) *jsonrpc.Error {
 	// A map, not a struct: a name in other case is another member here, as it is for the SDK.
 	var shape map[string]json.RawMessage
 	if json.Unmarshal(raw, &shape) != nil {
-		return invalidRequest("a message is an object")
+		return invalidRequest("a message must be an object")
 	}
 	msg, err := jsonrpc.DecodeMessage(raw)
 	if err != nil {

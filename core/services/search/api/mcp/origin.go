@@ -56,7 +56,7 @@ func (o *Origins) Check(r *http.Request) error {
 		return fault.New(fault.Forbidden, "This host is not served here.")
 	}
 	if fromPage && (len(sent) != 1 || !o.isSameOrigin(sent[0], r.Host)) {
-		return fault.New(fault.Forbidden, "Pages of other origins may not call this address.")
+		return fault.New(fault.Forbidden, "Pages of other origins cannot call this address.")
 	}
 	return nil
 }

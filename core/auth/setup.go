@@ -102,7 +102,7 @@ func errLink() error {
 // errHasAdmin is the error of a link for the first administrator once there is one.
 func errHasAdmin() error {
 	return fault.New("administrator_exists",
-		"There is an administrator already: sign in, or ask for a link of your own.").WithStatus(http.StatusConflict)
+		"There is an administrator already: sign in, or ask an administrator for a link.").WithStatus(http.StatusConflict)
 }
 
 // IsFirst reports whether a token makes the first administrator, so that email and name are needed; an error if it is no

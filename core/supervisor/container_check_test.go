@@ -24,7 +24,7 @@ func TestImageIsTriedFirst(t *testing.T) {
 		"silent":          {engine.RunResult{}, nil, ""},
 		"other words":     {engine.RunResult{Output: "2.7\n"}, nil, ""},
 		"not supported":   {engine.RunResult{}, errs.New(errs.Plugin, codes.Unimplemented, errs.ReasonUnsupported, "no"), ""},
-		"another version": {engine.RunResult{Output: "patchbay 3, commit c\n"}, nil, "the version 3, and its label says 2"},
+		"another version": {engine.RunResult{Output: "patchbay 3, commit c\n"}, nil, "the version 3, but its label says 2"},
 		"fails":           {engine.RunResult{ExitCode: 127, Output: "missing library"}, nil, "exit code 127. missing library"},
 		"does not start": {engine.RunResult{}, errs.New(errs.Caller, codes.FailedPrecondition, "WRONG_STATE", "exec format error"),
 			"exec format error"},

@@ -75,7 +75,7 @@ func (c *Client) Images(ctx context.Context, refs []string) ([]*Image, error) {
 		return nil, err
 	}
 	if len(p.GetImages()) != len(refs) {
-		return nil, shortStreamError("%d images were asked for and %d answered", len(refs), len(p.GetImages()))
+		return nil, shortStreamError("%d images were requested and %d answered", len(refs), len(p.GetImages()))
 	}
 	out := make([]*Image, len(refs))
 	for i, one := range p.GetImages() {

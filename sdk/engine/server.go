@@ -82,7 +82,7 @@ func (s *server) Images(ctx context.Context, p *enginev1.ImagesRequest) (out *en
 			return err
 		}
 		if len(all) != len(p.GetRefs()) {
-			return errs.New(errs.Plugin, codes.Internal, "INTERNAL", "%d images were asked for and %d answered", len(p.GetRefs()), len(all))
+			return errs.New(errs.Plugin, codes.Internal, "INTERNAL", "%d images were requested and %d answered", len(p.GetRefs()), len(all))
 		}
 		out = &enginev1.ImagesResponse{}
 		for _, i := range all {

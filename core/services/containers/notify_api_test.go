@@ -234,7 +234,7 @@ func TestWhatTheConfigurationSets(t *testing.T) {
 		"chat.chatId": {Chat: &channels.ChatChange{ChatID: &other}}, "chat.botToken": {Chat: &channels.ChatChange{BotToken: &other}},
 		"webPush.vapidPublicKey": {WebPush: &channels.PushChange{PublicKey: &other}},
 	} {
-		if err := e.svc.Channels().Change(t.Context(), c); err == nil || !strings.Contains(err.Error(), "configuration") {
+		if err := e.svc.Channels().Change(t.Context(), c); err == nil || !strings.Contains(err.Error(), "plugin.hcl") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -99,7 +99,7 @@ func peekRoot(in *bufio.Reader) (root *tar.Header, err error) {
 	}
 	switch {
 	case err != nil:
-		return nil, errs.BadInput("NO_ARCHIVE", "what is to be restored is no tar archive")
+		return nil, errs.BadInput("NO_ARCHIVE", "the content to restore is not a tar archive")
 	case first.Typeflag == tar.TypeDir && path.Clean(first.Name) == ".":
 		return first, nil
 	}

@@ -11,8 +11,8 @@ import (
 
 // usePages are the pages for users and for people who move here.
 var usePages = []string{
-	"search.md", "search-local.md", "mail.md", "releases.md", "containers.md", "move-from-tavily.md", "move-from-mailpit.md",
-	"move-from-watchtower.md", "move-from-octobox.md",
+	"search.md", "search-local.md", "mail.md", "releases.md", "containers.md", "notifications.md", "move-from-tavily.md",
+	"move-from-mailpit.md", "move-from-watchtower.md", "move-from-octobox.md",
 }
 
 // failingCurl makes curl fail for a call that is refused.

@@ -46,6 +46,15 @@ func (b *Bus) Publish(topic string, ev Event) {
 	}
 }
 
+// Lag tells all subscribers that events may be lost.
+func (b *Bus) Lag() {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for s := range b.subs {
+		s.markLagged()
+	}
+}
+
 // Heard reports whether anybody listens to a topic, for publishers whose events cost something to make.
 func (b *Bus) Heard(topic string) bool {
 	b.mu.RLock()
@@ -139,4 +148,15 @@ func (s *Subscription) offer(ev Event) {
 		s.lagged = true
 		s.events <- Event{Topic: ev.Topic, Lagged: true}
 	}
+}
+
+// markLagged puts the mark that tells of lost events into the buffer, if it is not the last there.
+func (s *Subscription) markLagged() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.lagged {
+		return
+	}
+	s.lagged = len(s.events) == cap(s.events)-1
+	s.events <- Event{Lagged: true}
 }

@@ -52,6 +52,9 @@ type Config struct {
 	Logger hclog.Logger
 	// Exclusive takes the lock that only one core may hold. Commands that run beside a core leave it false.
 	Exclusive bool
+	// Shared is a core that works beside others on a PostgreSQL database. It takes no lock, and what it writes is told to others by
+	// what has changed, not by Watch.
+	Shared bool
 	// WriteWait is how long a write transaction waits for its turn; 0 means 10 s.
 	WriteWait time.Duration
 	// LockCheck is how often the connection that holds the exclusive lock is looked after on PostgreSQL; 0 means 5 s.

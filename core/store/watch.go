@@ -15,7 +15,7 @@ const defaultWatch = 500 * time.Millisecond
 // markForeign counts a commit of a process other than the core, so that the core's Watch notices it. The core's own
 // commits are not counted.
 func (s *Store) markForeign(ctx context.Context, db *gorm.DB) error {
-	if s.cfg.Exclusive || !s.migrated.Load() {
+	if s.cfg.Exclusive || s.cfg.Shared || !s.migrated.Load() {
 		return nil
 	}
 	return db.WithContext(ctx).Exec("UPDATE store_changes SET seq = seq + 1 WHERE id = 1").Error

@@ -1,0 +1,332 @@
+// Package cluster knows the cores that use one database: who is there, who leads in what, and what the others have changed. A core alone
+// is a cluster of one node, and everything here works at once for it.
+//
+// Each node has a row with a lease, measured by the database's clock. A node whose lease has ended is taken for dead by whoever notices
+// first: its epoch rises, which it learns when it next confirms its lease, and what it owned is given to others in the same transaction.
+// A node that could not confirm its lease for a while stops its work before that, by its own monotonic clock.
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Migrations returns the tables of nodes and roles.
+func Migrations() store.Migrations { return store.EmbeddedMigrations("cluster", migrations) }
+
+// The times of a node that shares its database with others. One that has it for itself only confirms now and then that it is there.
+const (
+	defaultLease  = 15 * time.Second
+	defaultBeat   = 3 * time.Second
+	aloneLease    = 3 * time.Minute
+	aloneBeat     = time.Minute
+	keptNodes     = 7 * 24 * time.Hour
+	maxIDLength   = 64
+	leadMargin    = 2 * time.Second
+	patienceShare = 1.5 // a lease is this many times as long as a node goes on without confirming it
+)
+
+// ErrNodeTaken is in the chain of the error for an id that another running core has.
+var ErrNodeTaken = errors.New("another running core has the same node id")
+
+// ErrFenced says that a node or a leader was replaced while it worked: what it was about to write must not be written.
+var ErrFenced = errors.New("another node has taken over")
+
+// About is what a node says of itself.
+type About struct {
+	// Version is that of its program, URL where people reach it, if that is known.
+	Version string `json:"version"`
+	URL     string `json:"url,omitempty"`
+	// Host is the name of its machine, PID its process there.
+	Host string `json:"host"`
+	PID  int    `json:"pid"`
+	// Services are those that are switched on there, Instances the references of the plugins.
+	Services  []string `json:"services,omitempty"`
+	Instances []string `json:"instances,omitempty"`
+}
+
+// State is how a node is doing.
+type State string
+
+// The states. A lost node has not confirmed its lease in time.
+const (
+	Running  State = "running"
+	Draining State = "draining"
+	Lost     State = "lost"
+	Stopped  State = "stopped"
+)
+
+// Node is a core that uses the database, or did within the last seven days.
+type Node struct {
+	About
+	ID    string
+	State State
+	Epoch int64
+	// Roles are those in which it leads.
+	Roles []string
+	// Started and Seen are times of the database's clock. Ago is how long ago it was seen, by that clock.
+	Started, Seen time.Time
+	Ago           time.Duration
+}
+
+// Config says who this node is.
+type Config struct {
+	Store  *store.Store
+	Logger hclog.Logger
+	// ID names the node among those of the database: 1 to 64 letters, digits, dots, dashes and underscores.
+	ID string
+	// Shared says that other cores may use the database at the same time.
+	Shared bool
+	About  About
+	// Ended is called in a transaction for each node that is taken for dead, by one of the others: it gives away what that node owned.
+	Ended func(ctx context.Context, node string) error
+	// Lease and Beat are how long a confirmation holds, and how often one is given (15 s and 3 s; alone, 3 minutes and 1 minute).
+	Lease, Beat time.Duration
+}
+
+// Cluster is this node's view of all. Its methods may be called from several goroutines.
+type Cluster struct {
+	cfg   Config
+	store *store.Store
+	log   hclog.Logger
+	boot  string
+	news  *event.Bus
+	send  chan newsItem
+
+	mu       sync.Mutex
+	epoch    int64
+	draining bool
+	// confirmed is when the last confirmation was sent that the database has taken.
+	confirmed time.Time
+	// alive ends when the node must not work any more, and is made anew when it may again.
+	alive   context.Context
+	suspend context.CancelFunc
+	// changed is closed and made anew when any of these changes.
+	changed chan struct{}
+	lost    chan struct{}
+
+	stop  context.CancelFunc
+	loops sync.WaitGroup
+}
+
+// Open makes this node known and begins to confirm its lease. Migrate must have run. If another running core has the id, the error has
+// ErrNodeTaken in its chain; after a crash it waits until the lease of the process that crashed has ended.
+func Open(ctx context.Context, cfg Config) (*Cluster, error) {
+	lease, beat := defaultLease, defaultBeat
+	if !cfg.Shared {
+		lease, beat = aloneLease, aloneBeat
+	}
+	if cfg.Lease <= 0 {
+		cfg.Lease = lease
+	}
+	if cfg.Beat <= 0 {
+		cfg.Beat = beat
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	if err := CheckID(cfg.ID); err != nil {
+		return nil, err
+	}
+	if cfg.Shared && cfg.Store.Dialect() != store.Postgres {
+		return nil, errors.New("several cores can share a PostgreSQL database only: set replicas = false, or use storage \"postgres\"")
+	}
+	cfg.About.Host, _ = os.Hostname()
+	cfg.About.PID = os.Getpid()
+	c := &Cluster{cfg: cfg, store: cfg.Store, log: cfg.Logger, boot: rand.Text(), news: event.NewBus(), send: make(chan newsItem, newsBuffer),
+		changed: make(chan struct{}), lost: make(chan struct{})}
+	if err := c.register(ctx); err != nil {
+		return nil, err
+	}
+	loops, stop := context.WithCancel(context.Background())
+	c.stop = stop
+	c.loops.Go(func() { c.confirmLease(loops) })
+	c.loops.Go(func() { c.sendNews(loops) })
+	if cfg.Shared {
+		c.loops.Go(func() { c.watchLease(loops) })
+		c.loops.Go(func() { c.receiveNews(loops) })
+	}
+	return c, nil
+}
+
+// CheckID returns an error that says what is wrong with the id of a node.
+func CheckID(id string) error {
+	ok := len(id) >= 1 && len(id) <= maxIDLength
+	for _, r := range id {
+		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_')
+	}
+	if !ok {
+		return fmt.Errorf("node id %q: use 1 to %d letters, digits, dots, dashes and underscores", id, maxIDLength)
+	}
+	return nil
+}
+
+// Close says that the node has stopped. What it owns must have been given away before.
+func (c *Cluster) Close() {
+	c.stop()
+	c.loops.Wait()
+	c.news.Close()
+	c.mu.Lock()
+	c.suspend()
+	epoch := c.epoch
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.Beat)
+	defer cancel()
+	err := c.store.QueueTx(ctx, "end the node", func(ctx context.Context) error {
+		return c.store.Writer(ctx).Exec("UPDATE core_nodes SET ended_at = "+c.store.ClockSQL()+" WHERE id = ? AND epoch = ?", c.cfg.ID, epoch).Error
+	})
+	if err != nil {
+		c.log.Warn("cannot say that this node has stopped", "error", err)
+	}
+}
+
+// ID is the name of this node.
+func (c *Cluster) ID() string { return c.cfg.ID }
+
+// Shared reports whether other cores may use the database.
+func (c *Cluster) Shared() bool { return c.cfg.Shared }
+
+// Epoch rises when this node was taken for dead. What it writes as an owner is written for an epoch.
+func (c *Cluster) Epoch() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.epoch
+}
+
+// Alive returns a context that ends when this node must not work any more because it could not confirm its lease, and the epoch that it
+// belongs to. It has ended already while that is so.
+func (c *Cluster) Alive() (context.Context, int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.alive, c.epoch
+}
+
+// Lost is closed when another process has taken the id of this node: the core must end.
+func (c *Cluster) Lost() <-chan struct{} { return c.lost }
+
+// Ready returns why this node should get no requests, or nil.
+func (c *Cluster) Ready() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.alive.Err() != nil:
+		return fmt.Errorf("the lease of node %s could not be confirmed for %s", c.cfg.ID, time.Since(c.confirmed).Round(time.Second))
+	case c.draining:
+		return fmt.Errorf("node %s is draining: patchbay node resume %s ends that", c.cfg.ID, c.cfg.ID)
+	}
+	return nil
+}
+
+// Draining reports whether the node takes no new work.
+func (c *Cluster) Draining() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.draining
+}
+
+// Fence locks the row of this node until the transaction ends, so that nobody takes it for dead before; epoch is the one that the work
+// began in. It returns ErrFenced if somebody has. For a core alone it does nothing.
+func (c *Cluster) Fence(ctx context.Context, epoch int64) error {
+	if !c.cfg.Shared {
+		return nil
+	}
+	return c.holdRow(ctx, "core_nodes WHERE id = ? AND epoch = ? AND ended_at = 0", c.cfg.ID, epoch)
+}
+
+// holdRow locks a row until the transaction ends, or returns ErrFenced if there is none. A transaction of a process that is stopped
+// meanwhile ends with the lease: it would keep others from taking over.
+func (c *Cluster) holdRow(ctx context.Context, from string, args ...any) error {
+	var found []int
+	limit := strconv.FormatInt(c.cfg.Lease.Milliseconds(), 10)
+	err := c.store.DB(ctx).Raw("SELECT 1 FROM set_config('idle_in_transaction_session_timeout', ?, true), "+from+" FOR SHARE OF "+
+		strings.Fields(from)[0], append([]any{limit}, args...)...).Scan(&found).Error
+	if err == nil && len(found) == 0 {
+		return ErrFenced
+	}
+	return err
+}
+
+// nodeRow is a row of core_nodes, with the time of the database.
+type nodeRow struct {
+	ID        string
+	Epoch     int64
+	Boot      string
+	LeaseMs   int64
+	About     string
+	Drain     bool
+	StartedAt int64
+	SeenAt    int64
+	EndedAt   int64
+	Now       int64
+}
+
+// live reports whether the lease has not ended.
+func (r nodeRow) live() bool { return r.EndedAt == 0 && r.Now-r.SeenAt < r.LeaseMs }
+
+func (r nodeRow) state() State {
+	switch {
+	case r.EndedAt > 0 && r.SeenAt+r.LeaseMs > r.EndedAt:
+		return Stopped
+	case !r.live():
+		return Lost
+	case r.Drain:
+		return Draining
+	}
+	return Running
+}
+
+// ListNodes returns the nodes of a database, by their ids. Commands use it beside a core.
+func ListNodes(ctx context.Context, s *store.Store) ([]Node, error) {
+	var rows []nodeRow
+	if err := s.DB(ctx).Raw("SELECT *, " + s.ClockSQL() + " AS now FROM core_nodes ORDER BY id").Scan(&rows).Error; err != nil {
+		return nil, fmt.Errorf("read the nodes: %w", err)
+	}
+	var leaders []struct{ Role, Node string }
+	err := s.DB(ctx).Raw("SELECT role, node FROM core_roles WHERE until_at > " + s.ClockSQL() + " ORDER BY role").Scan(&leaders).Error
+	if err != nil {
+		return nil, fmt.Errorf("read the roles of the nodes: %w", err)
+	}
+	out := make([]Node, len(rows))
+	for i, r := range rows {
+		out[i] = Node{ID: r.ID, State: r.state(), Epoch: r.Epoch, Started: store.FromMillis(r.StartedAt), Seen: store.FromMillis(r.SeenAt),
+			Ago: time.Duration(r.Now-r.SeenAt) * time.Millisecond}
+		if err := json.Unmarshal([]byte(r.About), &out[i].About); err != nil {
+			return nil, fmt.Errorf("read what node %s says of itself: %w", r.ID, err)
+		}
+		for _, l := range leaders {
+			if l.Node == r.ID+"/"+strconv.FormatInt(r.Epoch, 10) {
+				out[i].Roles = append(out[i].Roles, l.Role)
+			}
+		}
+	}
+	return out, nil
+}
+
+// SetDrain asks a node to take no new work, or to take it again. The node follows within a few seconds.
+func SetDrain(ctx context.Context, s *store.Store, id string, drain bool) error {
+	return s.Tx(ctx, "drain a node", func(ctx context.Context) error {
+		done := s.Writer(ctx).Exec("UPDATE core_nodes SET drain = ? WHERE id = ? AND ended_at = 0", drain, id)
+		if done.Error == nil && done.RowsAffected == 0 {
+			return fault.New(fault.NotFound, "No running node has the id %q. patchbay node list shows them.", id)
+		}
+		return done.Error
+	})
+}

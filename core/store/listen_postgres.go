@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+)
+
+const (
+	// MaxNotification is the largest payload of Notify, in bytes.
+	MaxNotification = 7999
+	// listenRetry paces the attempts to connect again, and listenProbe is how long a connection may be silent before it is probed.
+	listenRetry = time.Second
+	listenProbe = 5 * time.Second
+)
+
+// Notify sends payloads to those who listen on a channel of the database, each at most MaxNotification bytes long. It is a transaction of
+// its own: one with a notification waits for all others of that kind when it commits. On SQLite it does nothing.
+func (s *Store) Notify(ctx context.Context, channel string, payloads ...string) error {
+	if s.cfg.Dialect != Postgres || len(payloads) == 0 {
+		return nil
+	}
+	calls, args := make([]string, len(payloads)), make([]any, 0, 2*len(payloads))
+	for i, p := range payloads {
+		calls[i], args = "pg_notify(?, ?)", append(args, channel, p)
+	}
+	err := s.QueueTx(ctx, "notify other cores", func(ctx context.Context) error {
+		return s.Writer(ctx).Exec("SELECT "+strings.Join(calls, ", "), args...).Error
+	})
+	if err != nil {
+		return fmt.Errorf("notify other cores (if the queue of notifications is full, look for an idle session that listens in pg_stat_activity): %w", err)
+	}
+	return nil
+}
+
+// Listener is what Listen calls, from one goroutine.
+type Listener struct {
+	// Connected is called whenever listening begins: what was sent before is lost.
+	Connected func()
+	// Received gets each payload, in the order of their commits.
+	Received func(payload string)
+}
+
+// Listen receives what is sent on a channel of the database, on a session of its own of direct_url, until ctx ends. A connection that
+// breaks is replaced. On SQLite it waits for ctx. It returns ctx's error.
+func (s *Store) Listen(ctx context.Context, channel string, l Listener) error {
+	for ctx.Err() == nil && s.cfg.Dialect == Postgres {
+		if err := s.listenOnce(ctx, channel, l); err != nil && ctx.Err() == nil {
+			s.log.Warn("lost the connection for news from other cores, reconnecting", "error", err)
+		}
+		if err := event.Sleep(ctx, listenRetry); err != nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// listenOnce listens until the connection breaks.
+func (s *Store) listenOnce(ctx context.Context, channel string, l Listener) error {
+	cfg, err := s.cfg.parseDirectURL()
+	if err != nil {
+		return err
+	}
+	connecting, cancel := context.WithTimeout(ctx, lockTimeout)
+	defer cancel()
+	cfg.ConnConfig.RuntimeParams["application_name"] = "patchbay news"
+	conn, err := pgx.ConnectConfig(connecting, cfg.ConnConfig)
+	if err != nil {
+		return fmt.Errorf("connect to the database: %w", err)
+	}
+	defer closeConn(conn)
+	if _, err := conn.Exec(connecting, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	l.Connected()
+	for {
+		got, err := waitForNotification(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if got != "" {
+			l.Received(got)
+		}
+	}
+}
+
+// waitForNotification returns the next payload, or "" if there was none for a while and the server still answers.
+func waitForNotification(ctx context.Context, conn *pgx.Conn) (string, error) {
+	waiting, cancel := context.WithTimeout(ctx, listenProbe)
+	defer cancel()
+	got, err := conn.WaitForNotification(waiting)
+	switch {
+	case err == nil:
+		return got.Payload, nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case !errors.Is(waiting.Err(), context.DeadlineExceeded):
+		return "", err
+	case !isAlive(conn):
+		return "", errors.New("the server does not answer")
+	}
+	return "", nil
+}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/console/ui"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
@@ -65,6 +66,7 @@ type App struct {
 	redact   *secret.Redactor
 	set      *settings.Settings
 	store    *store.Store
+	cluster  *cluster.Cluster
 	keyring  *secret.Keyring
 	host     *host.Host
 	catalog  *catalog.Catalog
@@ -183,7 +185,10 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	case steps > 0:
 		a.log.Info("database migrated", "version", a.cfg.Version, "migrations", steps)
 	}
-	return a.watchTimes(ctx)
+	if err := a.watchTimes(ctx); err != nil {
+		return err
+	}
+	return a.openCluster(ctx)
 }
 
 // openHost makes the plugin host and the catalog of instances.
@@ -219,7 +224,7 @@ func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error)
 		return err
 	}
 	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.ResetNamed("queue"), Workers: workers,
-		NoSchedules: !a.set.Core.Schedules, Ended: a.shared.observeJob, Tracer: a.tracer})
+		NoSchedules: !a.set.Core.Schedules, Held: a.cluster.Draining, Ended: a.shared.observeJob, Tracer: a.tracer})
 	if err != nil {
 		return err
 	}
@@ -258,7 +263,7 @@ func (a *App) usersChanged() {
 func (a *App) watchDatabase() {
 	a.runUntilClosed(func(ctx context.Context) {
 		err := a.store.Watch(ctx, 0, func() {
-			if err := a.refreshServices(ctx); err != nil && ctx.Err() == nil {
+			if err := errors.Join(a.cluster.Refresh(ctx), a.refreshServices(ctx)); err != nil && ctx.Err() == nil {
 				a.log.Error("cannot apply changes from the database", "error", err)
 			}
 		})
@@ -321,6 +326,8 @@ func (a *App) Failed() <-chan error {
 			out <- err
 		case <-a.store.LockLost():
 			out <- errors.New("the exclusive lock on the database was lost")
+		case <-a.cluster.Lost():
+			out <- errors.New("another core has taken the node id of this one")
 		}
 	}()
 	return out

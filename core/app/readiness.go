@@ -49,6 +49,7 @@ func (a *App) checkReadiness(ctx context.Context) readiness {
 		r.Parts = append(r.Parts, p)
 	}
 	ask("database", true, func() string { return readyState(a.store.Ping(ctx)) })
+	ask("node", true, func() string { return readyState(a.cluster.Ready()) })
 	for _, s := range a.services {
 		if checker, ok := s.Service.(module.ReadinessChecker); ok {
 			ask(s.name, true, func() string { return readyState(checker.Ready()) })

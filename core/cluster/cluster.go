@@ -7,6 +7,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"embed"
@@ -73,6 +74,9 @@ const (
 	Lost     State = "lost"
 	Stopped  State = "stopped"
 )
+
+// States returns all states, those of running cores first.
+func States() []State { return []State{Running, Draining, Lost, Stopped} }
 
 // Node is a core that uses the database, or did within the last seven days.
 type Node struct {
@@ -167,14 +171,29 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
+// IDOfHost returns the id of a core on a host that was given none: the name of the host, without what an id may not have.
+func IDOfHost(host string) string {
+	id := strings.Map(func(r rune) rune {
+		if isIDRune(r) {
+			return r
+		}
+		return '-'
+	}, host)
+	return cmp.Or(id[:min(len(id), maxIDLength)], "core")
+}
+
+func isIDRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_'
+}
+
 // CheckID returns an error that says what is wrong with the id of a node.
 func CheckID(id string) error {
 	ok := len(id) >= 1 && len(id) <= maxIDLength
 	for _, r := range id {
-		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_')
+		ok = ok && isIDRune(r)
 	}
 	if !ok {
-		return fmt.Errorf("node id %q: use 1 to %d letters, digits, dots, dashes and underscores", id, maxIDLength)
+		return fmt.Errorf("the id of a node, %q, is not valid: use 1 to %d letters, digits, dots, dashes and underscores", id, maxIDLength)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func TestBadInput(t *testing.T) {
 		cfg  cluster.Config
 		want string
 	}{
-		"no id":       {cluster.Config{Store: sqlite}, "node id"},
+		"no id":       {cluster.Config{Store: sqlite}, "id of a node"},
 		"odd id":      {cluster.Config{Store: sqlite, ID: "a b"}, "dots, dashes"},
 		"long id":     {cluster.Config{Store: sqlite, ID: strings.Repeat("a", 65)}, "1 to 64"},
 		"SQLite only": {cluster.Config{Store: sqlite, ID: "a", Shared: true}, "replicas = false"},

@@ -66,6 +66,11 @@ func (c *Cluster) takeRow(ctx context.Context) (holder *nodeRow, epoch int64, dr
 			return err
 		}
 		epoch, drain = 1, false
+		if !c.cfg.Shared { // nobody else is there: the lock of the database says so
+			if err := c.store.Writer(ctx).Exec("DELETE FROM core_nodes WHERE id <> ?", c.cfg.ID).Error; err != nil {
+				return err
+			}
+		}
 		if len(rows) > 0 {
 			if c.cfg.Shared && rows[0].live() && rows[0].Boot != c.boot {
 				holder = &rows[0]

@@ -22,7 +22,7 @@ type edge struct {
 	advice string
 }
 
-var base = []string{"core/fault", "core/store", "core/queue", "core/event", "core/secret", "core/httpd", "core/texts", "core/timering",
+var base = []string{"core/fault", "core/store", "core/queue", "core/cluster", "core/event", "core/secret", "core/httpd", "core/texts", "core/timering",
 	"core/lists", "core/privatedir", "core/metric"}
 
 func with(more ...string) []string { return append(append([]string{}, base...), more...) }

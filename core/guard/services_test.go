@@ -22,7 +22,7 @@ import (
 
 // genericPackages are the folders that serve every service and name none, with all below them.
 var genericPackages = []string{
-	"core/admin", "core/app", "core/auth", "core/cli", "core/console", "core/event", "core/fault", "core/httpd", "core/lists", "core/module", "core/notify",
+	"core/admin", "core/app", "core/auth", "core/cli", "core/cluster", "core/console", "core/event", "core/fault", "core/httpd", "core/lists", "core/module", "core/notify",
 	"core/queue",
 	"core/secret", "core/settings", "core/store", "core/texts", "core/timering",
 }

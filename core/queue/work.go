@@ -84,7 +84,7 @@ func (q *Queue) claimDue() (*row, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(store.Essential(context.Background()), writeTimeout)
 	defer cancel()
 	types := q.openTypes()
-	if len(types) == 0 {
+	if len(types) == 0 || q.cfg.Held != nil && q.cfg.Held() {
 		return nil, q.cfg.Poll, nil
 	}
 	var due []int64

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -49,6 +50,9 @@ func checkCore(block *config.Block, c Core) config.Diagnostics {
 		if least.value < least.atLeast {
 			found = append(found, schema.Errorf(schema.At(least.name), "must be at least %d", least.atLeast)...)
 		}
+	}
+	if c.NodeID != "" {
+		found = append(found, diagnosticAt("node_id", cluster.CheckID(c.NodeID))...)
 	}
 	if c.Drain < 0 {
 		found = append(found, schema.Errorf(schema.At("drain"), "must not be negative")...)

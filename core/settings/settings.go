@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -43,6 +44,7 @@ type Core struct {
 	MaxConnectionsEach int64         `patchbay:"max_connections_each,default=1024,env=SVC_MAX_CONNECTIONS_EACH" doc:"Open connections from one address (IPv6: one /64), at least 16. Trusted proxies may have more."`
 	MaxStreams         int64         `patchbay:"max_streams,default=512,env=SVC_MAX_STREAMS" doc:"Open event streams, at least 1."`
 	MaxStreamsEach     int64         `patchbay:"max_streams_each,default=128,env=SVC_MAX_STREAMS_EACH" doc:"Open event streams of one user (or one address without a user), at least 1."`
+	NodeID             string        `patchbay:"node_id,default=,env=SVC_NODE_ID" doc:"Name of this core in the list of nodes: 1 to 64 letters, digits, dots, dashes and underscores. Unset: the name of the host."`
 	Schedules          bool          `patchbay:"schedules,default=true,env=SVC_SCHEDULES" doc:"Run scheduled jobs: checks, feed reads, clean-up, backups. Set it to false for a copy of your data that must not act."`
 	Pprof              bool          `patchbay:"pprof,default=false,env=SVC_PPROF" doc:"Serve Go profiles at /debug/pprof/ on the admin address."`
 }
@@ -217,7 +219,7 @@ func (s *Settings) Protected() []string {
 
 // Migrations returns the schemas of all modules, in the order in which they are applied.
 func (s Source) Migrations() []store.Migrations {
-	all := []store.Migrations{queue.Migrations(), notify.Migrations(), auth.Migrations()}
+	all := []store.Migrations{queue.Migrations(), cluster.Migrations(), notify.Migrations(), auth.Migrations()}
 	for _, d := range s.Services {
 		if d.Migrations.FS != nil {
 			all = append(all, d.Migrations)

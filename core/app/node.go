@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"os"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/patchbay-dev/patchbay/core/cluster"
+	"github.com/patchbay-dev/patchbay/core/metric"
+	"github.com/patchbay-dev/patchbay/core/settings"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// openCluster makes this core known among the nodes of its database.
+func (a *App) openCluster(ctx context.Context) (err error) {
+	about := cluster.About{Version: a.cfg.Version, URL: a.set.Core.PublicURL}
+	for _, s := range a.set.Services {
+		about.Services = append(about.Services, s.Name)
+	}
+	for _, in := range a.set.File.Instances {
+		about.Instances = append(about.Instances, in.Ref())
+	}
+	a.cluster, err = cluster.Open(ctx, cluster.Config{Store: a.store, Logger: a.log.ResetNamed("node"), ID: nodeID(a.set), About: about})
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, a.cluster.Close)
+	watchNodes(a.registry, a.store, a.cluster)
+	return nil
+}
+
+// nodeID returns the name of this core among the nodes.
+func nodeID(set *settings.Settings) string {
+	if set.Core.NodeID != "" {
+		return set.Core.NodeID
+	}
+	host, _ := os.Hostname()
+	return cluster.IDOfHost(host)
+}
+
+// watchNodes registers how the nodes of the database are doing, and whether this one takes work.
+func watchNodes(reg prometheus.Registerer, st *store.Store, c *cluster.Cluster) {
+	reg.MustRegister(metric.NewCounts("patchbay_nodes", "Cores that use the database, or did within seven days, by state.", "state",
+		func(ctx context.Context) (map[string]int64, error) {
+			counts := map[string]int64{}
+			for _, state := range cluster.States() {
+				counts[string(state)] = 0
+			}
+			nodes, err := cluster.ListNodes(ctx, st)
+			for _, n := range nodes {
+				counts[string(n.State)]++
+			}
+			return counts, err
+		}), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "patchbay_node_draining", Help: "1 while this node takes no new work, else 0.",
+	}, func() float64 {
+		if c.Draining() {
+			return 1
+		}
+		return 0
+	}))
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patchbay-dev/patchbay/core/admin"
+	"github.com/patchbay-dev/patchbay/core/cli/command"
+	"github.com/patchbay-dev/patchbay/core/cluster"
+	"github.com/patchbay-dev/patchbay/core/operator"
+)
+
+// shownNode is a node as the command line prints it.
+type shownNode struct {
+	ID      string   `json:"id"`
+	State   string   `json:"state"`
+	Version string   `json:"version"`
+	Host    string   `json:"host"`
+	PID     int      `json:"pid"`
+	URL     string   `json:"url"`
+	Roles   []string `json:"roles"`
+	// StartedAt and SeenAt are times of the database's clock; Age is how many seconds ago the node was seen, by that clock.
+	StartedAt string `json:"started_at"`
+	SeenAt    string `json:"seen_at"`
+	Age       int64  `json:"seen_seconds_ago"`
+}
+
+func (c *commandLine) nodeCommand() *cobra.Command {
+	return command.Group("node", "List the cores of the database, and drain one",
+		"A node is a core that uses the database. One that drains gets no new work and says at /readyz that it is not ready.", c.nodeList(),
+		c.nodeDrain("drain", "Have a node take no new work", "Use it before you stop a core behind a load balancer: /readyz answers 503, and no job begins.\n"+
+			"Requests and jobs under way go on. A restart of the core ends it.", true),
+		c.nodeDrain("resume", "Have a node take work again", "Ends \"patchbay node drain\".", false))
+}
+
+func (c *commandLine) nodeList() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the nodes", Args: command.NoArgs,
+		Long:    "See which cores use the database, and which of them was lost: it has not said for a while that it is there.",
+		Example: command.Examples("patchbay node list", "patchbay node list -json")}
+	out := command.AddOutput(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
+			nodes, err := cluster.ListNodes(cmd.Context(), r.Store)
+			if err != nil {
+				return err
+			}
+			shown := make([]shownNode, len(nodes))
+			t := command.Table{Columns: []string{"ID", "STATE", "VERSION", "HOST", "ROLES", "STARTED", "SEEN"}}
+			for i, n := range nodes {
+				shown[i] = shownNode{ID: n.ID, State: string(n.State), Version: n.Version, Host: n.Host, PID: n.PID, URL: n.URL, Roles: orEmpty(n.Roles),
+					StartedAt: operator.FormatTime(n.Started), SeenAt: operator.FormatTime(n.Seen), Age: int64(n.Ago.Seconds())}
+				t.Rows = append(t.Rows, []string{n.ID, string(n.State), n.Version, n.Host, strings.Join(n.Roles, ", "), shown[i].StartedAt,
+					n.Ago.Truncate(time.Second).String() + " ago"})
+			}
+			return out.Print(c.out, map[string]any{"nodes": shown}, t)
+		})
+	}
+	return cmd
+}
+
+// nodeDrain returns the command that begins or ends the drain of a node.
+func (c *commandLine) nodeDrain(name, short, long string, drain bool) *cobra.Command {
+	cmd := &cobra.Command{Use: name + " NODE", Short: short, Long: long, Args: command.Exactly(1),
+		Example: command.Examples("patchbay node "+name+" core-1", "patchbay node "+name+" core-1 -json")}
+	out := command.AddOutput(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
+			if err := cluster.SetDrain(cmd.Context(), r.Store, args[0], drain); err != nil {
+				return err
+			}
+			text := args[0] + " takes no new work"
+			if !drain {
+				text = args[0] + " takes work again"
+			}
+			return out.PrintText(c.out, map[string]any{"id": args[0], "drain": drain}, text)
+		})
+	}
+	return cmd
+}

@@ -49,7 +49,7 @@ type Config struct {
 	Schedules []Schedule
 	// NoSchedules has no schedule submit a job: they are kept, and due as ever once another queue runs them.
 	NoSchedules bool
-	// Held reports whether no job may begin here for now; nil for never. Those that run go on.
+	// Held reports whether no job may begin here at present; nil for never. Those that run go on.
 	Held func() bool
 	// Workers is how many jobs run at once (8): long ones wait for others more than they compute.
 	Workers int

@@ -4,7 +4,7 @@ VERSION ?= 0.1.0-dev
 COMMIT  := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X github.com/patchbay-dev/patchbay/core/cli.Version=$(VERSION) -X github.com/patchbay-dev/patchbay/core/cli.Commit=$(COMMIT)
 
-# TESTFLAGS go to every test run; CI sets -race. PATCHBAY_REQUIRE=all turns a missing component into a failure. Tests are linked without
+# TESTFLAGS go to every test run. PATCHBAY_REQUIRE=all turns a missing component into a failure. Tests are linked without
 # what debuggers read, which takes half the time.
 TESTFLAGS ?=
 GO_TEST   := $(GO) test -trimpath -ldflags='-s -w'
@@ -130,6 +130,12 @@ QUICK_WITHOUT := a container engine,dockerd,docker-registry,chromium,npm,node,po
 # The packages whose tests take longest begin first, so that none of them is left alone at the end.
 LONG      := ./core/app ./core/services/containers ./plugins/engine/docker ./core/services/search ./core/services/mail ./core/services/releases ./core/queue
 
+# RACE=-race runs those packages with the race detector whose goroutines share most; it takes them several times as long.
+RACE      ?=
+RACY      := ./core/auth/... ./core/cluster ./core/event ./core/httpd/... ./core/notify/... ./core/plugin/... ./core/queue/... ./core/secret \
+	./core/services/search/... ./core/services/mail/inbound ./core/services/releases/translate ./core/store
+UNIT_TEST  = $(GO_TEST) -json -timeout $(TIMEOUT) $(TESTFLAGS)
+
 # RERUN=N runs a failed test once more, alone, and takes up to N of them as flaky, which the last lines list.
 RERUN     ?= 0
 TESTSUM   := $(TOOLS)/testsum -components bin/components.tsv -rerun $(RERUN) -plain '$(E2E) $(GUARD)' -flags "-trimpath -timeout $(TIMEOUT) $(TESTFLAGS)"
@@ -139,7 +145,8 @@ test: $(TOOLS)/testsum
 	@rm -f bin/e2e.pipe bin/sdk.pipe && mkfifo bin/e2e.pipe bin/sdk.pipe
 	{ $(GO_TEST) $(E2E_FLAGS) $(GUARD) $(E2E) >bin/e2e.pipe & \
 	(cd sdk && $(GO_TEST) -json $(TESTFLAGS) ./... >../bin/sdk.pipe) & \
-	$(GO_TEST) -json -timeout $(TIMEOUT) $(TESTFLAGS) $$($(GO) list $(LONG) ./... | awk '!seen[$$0]++' | grep -v -e '$(E2E_DIR:./%=/%)' -e '$(GUARD:./%=/%)$$'); \
+	racy=$$(test -z '$(RACE)' || $(GO) list $(RACY)); test -z "$$racy" || $(UNIT_TEST) $(RACE) $$racy; \
+	$(UNIT_TEST) $$($(GO) list $(LONG) ./... | awk '!seen[$$0]++' | grep -v -e '$(E2E_DIR:./%=/%)' -e '$(GUARD:./%=/%)$$' | grep -vxF "$${racy:-none}"); \
 	wait; } | $(TESTSUM) bin/e2e.pipe bin/sdk.pipe
 	@rm -f bin/e2e.pipe bin/sdk.pipe
 

@@ -179,7 +179,7 @@ func TestLive(t *testing.T) {
 	case <-ctx.Done():
 		t.Fatalf("the update does not pull: %d %s", began.Status, began.Body)
 	}
-	v.get("/queue/"+id).Is(t, "the job", http.StatusOK, "Cancel the job", "its former image is brought back first", "<progress",
+	v.get("/queue/"+id).Is(t, "the job", http.StatusOK, "Cancel the job", "rolls it back to the previous image", "<progress",
 		`hx-sse:connect="/queue/`+id+`/live"`)
 	v.get("/services/"+web.StackID+"/"+web.ID).Is(t, "the service", http.StatusOK, "A job works on this service: Update.", "/queue/"+id)
 	if p := v.post("/services/"+web.StackID+"/"+web.ID+"/action", "action", "restart"); p.Header.Get("Location") != "/queue/"+id {

@@ -188,7 +188,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	if err := a.watchTimes(ctx); err != nil {
 		return err
 	}
-	return a.openCluster(ctx)
+	return joinNodes(ctx, a)
 }
 
 // openHost makes the plugin host and the catalog of instances.

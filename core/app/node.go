@@ -12,8 +12,8 @@ import (
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// openCluster makes this core known among the nodes of its database.
-func (a *App) openCluster(ctx context.Context) (err error) {
+// joinNodes makes this core known among the nodes of its database.
+func joinNodes(ctx context.Context, a *App) (err error) {
 	about := cluster.About{Version: a.cfg.Version, URL: a.set.Core.PublicURL}
 	for _, s := range a.set.Services {
 		about.Services = append(about.Services, s.Name)

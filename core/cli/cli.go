@@ -122,7 +122,7 @@ func (c *commandLine) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(command.ExplainFlagError)
 	root.SetVersionTemplate(versionText())
 	root.AddCommand(c.serveCommand(), c.superviseCommand(), c.reloadCommand(), c.statusCommand(), c.configCommand(), c.pluginCommand(),
-		c.jobCommand(), c.userCommand(), c.nodeCommand(),
+		c.jobCommand(), c.userCommand(), newNodeCommand(c),
 		c.backupCommand(), c.restoreCommand(), c.healthCommand(), c.versionCommand(), c.completionCommand())
 	root.AddCommand(c.serviceCommands()...)
 	return root

@@ -27,15 +27,15 @@ type shownNode struct {
 	Age       int64  `json:"seen_seconds_ago"`
 }
 
-func (c *commandLine) nodeCommand() *cobra.Command {
+func newNodeCommand(c *commandLine) *cobra.Command {
 	return command.Group("node", "List the cores of the database, and drain one",
-		"A node is a core that uses the database. One that drains gets no new work and says at /readyz that it is not ready.", c.nodeList(),
-		c.nodeDrain("drain", "Have a node take no new work", "Use it before you stop a core behind a load balancer: /readyz answers 503, and no job begins.\n"+
+		"A node is a core that uses the database. One that drains gets no new work and says at /readyz that it is not ready.", newNodeList(c),
+		newNodeDrain(c, "drain", "Have a node take no new work", "Use it before you stop a core behind a load balancer: /readyz answers 503, and no job begins.\n"+
 			"Requests and jobs under way go on. A restart of the core ends it.", true),
-		c.nodeDrain("resume", "Have a node take work again", "Ends \"patchbay node drain\".", false))
+		newNodeDrain(c, "resume", "Have a node take work again", "Ends \"patchbay node drain\".", false))
 }
 
-func (c *commandLine) nodeList() *cobra.Command {
+func newNodeList(c *commandLine) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the nodes", Args: command.NoArgs,
 		Long:    "See which cores use the database, and which of them was lost: it has not said for a while that it is there.",
 		Example: command.Examples("patchbay node list", "patchbay node list -json")}
@@ -60,8 +60,8 @@ func (c *commandLine) nodeList() *cobra.Command {
 	return cmd
 }
 
-// nodeDrain returns the command that begins or ends the drain of a node.
-func (c *commandLine) nodeDrain(name, short, long string, drain bool) *cobra.Command {
+// newNodeDrain returns the command that begins or ends the drain of a node.
+func newNodeDrain(c *commandLine, name, short, long string, drain bool) *cobra.Command {
 	cmd := &cobra.Command{Use: name + " NODE", Short: short, Long: long, Args: command.Exactly(1),
 		Example: command.Examples("patchbay node "+name+" core-1", "patchbay node "+name+" core-1 -json")}
 	out := command.AddOutput(cmd)

@@ -210,7 +210,7 @@ func (c *Cluster) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.Beat)
 	defer cancel()
 	err := c.store.QueueTx(ctx, "end the node", func(ctx context.Context) error {
-		return c.store.Writer(ctx).Exec("UPDATE core_nodes SET ended_at = "+c.store.ClockSQL()+" WHERE id = ? AND epoch = ?", c.cfg.ID, epoch).Error
+		return c.store.Writer(ctx).Exec("UPDATE core_nodes SET ended_at = "+store.ClockSQL(c.store)+" WHERE id = ? AND epoch = ?", c.cfg.ID, epoch).Error
 	})
 	if err != nil {
 		c.log.Warn("cannot say that this node has stopped", "error", err)
@@ -297,14 +297,14 @@ type nodeRow struct {
 	Now       int64
 }
 
-// live reports whether the lease has not ended.
-func (r nodeRow) live() bool { return r.EndedAt == 0 && r.Now-r.SeenAt < r.LeaseMs }
+// isLive reports whether the lease has not ended.
+func (r nodeRow) isLive() bool { return r.EndedAt == 0 && r.Now-r.SeenAt < r.LeaseMs }
 
-func (r nodeRow) state() State {
+func (r nodeRow) findState() State {
 	switch {
 	case r.EndedAt > 0 && r.SeenAt+r.LeaseMs > r.EndedAt:
 		return Stopped
-	case !r.live():
+	case !r.isLive():
 		return Lost
 	case r.Drain:
 		return Draining
@@ -315,17 +315,17 @@ func (r nodeRow) state() State {
 // ListNodes returns the nodes of a database, by their ids. Commands use it beside a core.
 func ListNodes(ctx context.Context, s *store.Store) ([]Node, error) {
 	var rows []nodeRow
-	if err := s.DB(ctx).Raw("SELECT *, " + s.ClockSQL() + " AS now FROM core_nodes ORDER BY id").Scan(&rows).Error; err != nil {
+	if err := s.DB(ctx).Raw("SELECT *, " + store.ClockSQL(s) + " AS now FROM core_nodes ORDER BY id").Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read the nodes: %w", err)
 	}
 	var leaders []struct{ Role, Node string }
-	err := s.DB(ctx).Raw("SELECT role, node FROM core_roles WHERE until_at > " + s.ClockSQL() + " ORDER BY role").Scan(&leaders).Error
+	err := s.DB(ctx).Raw("SELECT role, node FROM core_roles WHERE until_at > " + store.ClockSQL(s) + " ORDER BY role").Scan(&leaders).Error
 	if err != nil {
 		return nil, fmt.Errorf("read the roles of the nodes: %w", err)
 	}
 	out := make([]Node, len(rows))
 	for i, r := range rows {
-		out[i] = Node{ID: r.ID, State: r.state(), Epoch: r.Epoch, Started: store.FromMillis(r.StartedAt), Seen: store.FromMillis(r.SeenAt),
+		out[i] = Node{ID: r.ID, State: r.findState(), Epoch: r.Epoch, Started: store.FromMillis(r.StartedAt), Seen: store.FromMillis(r.SeenAt),
 			Ago: time.Duration(r.Now-r.SeenAt) * time.Millisecond}
 		if err := json.Unmarshal([]byte(r.About), &out[i].About); err != nil {
 			return nil, fmt.Errorf("read what node %s says of itself: %w", r.ID, err)

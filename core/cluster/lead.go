@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // leaderKey finds the leadership in the context of what a leader runs.
@@ -66,7 +67,7 @@ func (c *Cluster) takeRole(ctx context.Context, role string) (*leadership, time.
 	}
 	ctx, cancel := context.WithTimeout(ctx, max(c.cfg.Beat, time.Second))
 	defer cancel()
-	clock := c.store.ClockSQL()
+	clock := store.ClockSQL(c.store)
 	epoch := c.Epoch()
 	held := leadership{role: role, owner: c.cfg.ID + "/" + strconv.FormatInt(epoch, 10)}
 	var terms []int64
@@ -98,7 +99,7 @@ func (c *Cluster) runRole(ctx context.Context, held leadership, until time.Time,
 	go func() { done <- run(running) }()
 	c.log.Debug("leading", "role", held.role, "term", held.term)
 	for {
-		changed, alive := c.observe()
+		changed, alive := c.watchSelf()
 		renew := time.NewTimer(min(c.cfg.Beat, time.Until(until)))
 		select {
 		case err := <-done:
@@ -128,8 +129,8 @@ func (c *Cluster) runRole(ctx context.Context, held leadership, until time.Time,
 	}
 }
 
-// observe returns what tells of a change of this node, and of its end.
-func (c *Cluster) observe() (changed chan struct{}, alive context.Context) {
+// watchSelf returns what tells of a change of this node, and of its end.
+func (c *Cluster) watchSelf() (changed chan struct{}, alive context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.changed, c.alive
@@ -163,5 +164,5 @@ func (c *Cluster) FenceRole(ctx context.Context) error {
 	if !ok {
 		return ErrFenced
 	}
-	return c.holdRow(ctx, "core_roles WHERE role = ? AND node = ? AND term = ? AND until_at > "+c.store.ClockSQL(), held.role, held.owner, held.term)
+	return c.holdRow(ctx, "core_roles WHERE role = ? AND node = ? AND term = ? AND until_at > "+store.ClockSQL(c.store), held.role, held.owner, held.term)
 }

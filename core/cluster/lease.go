@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // watchStep is how often a node looks whether its own confirmation is too old.
 const watchStep = 100 * time.Millisecond
 
-// patience is how long this node goes on without a confirmed lease. It is over before the lease ends for the others.
-func (c *Cluster) patience() time.Duration {
+// findPatience returns how long this node goes on without a confirmed lease. It is over before the lease ends for the others.
+func (c *Cluster) findPatience() time.Duration {
 	return time.Duration(float64(c.cfg.Lease) / patienceShare)
 }
 
@@ -30,7 +31,7 @@ func (c *Cluster) register(ctx context.Context) error {
 			return fmt.Errorf("register node %s: %w", c.cfg.ID, err)
 		}
 		if holder == nil {
-			c.resume(began, epoch, drain)
+			c.resumeWork(began, epoch, drain)
 			return nil
 		}
 		if before != 0 && before != holder.SeenAt {
@@ -55,7 +56,7 @@ func (c *Cluster) takeRow(ctx context.Context) (holder *nodeRow, epoch int64, dr
 	if err != nil {
 		return nil, 0, false, err
 	}
-	clock, lock := c.store.ClockSQL(), ""
+	clock, lock := store.ClockSQL(c.store), ""
 	if c.cfg.Shared {
 		lock = " FOR UPDATE"
 	}
@@ -72,7 +73,7 @@ func (c *Cluster) takeRow(ctx context.Context) (holder *nodeRow, epoch int64, dr
 			}
 		}
 		if len(rows) > 0 {
-			if c.cfg.Shared && rows[0].live() && rows[0].Boot != c.boot {
+			if c.cfg.Shared && rows[0].isLive() && rows[0].Boot != c.boot {
 				holder = &rows[0]
 				return nil
 			}
@@ -93,8 +94,8 @@ func (c *Cluster) takeRow(ctx context.Context) (holder *nodeRow, epoch int64, dr
 	return holder, epoch, drain, err
 }
 
-// resume lets the node work, in an epoch; confirmed is when the confirmation was sent.
-func (c *Cluster) resume(confirmed time.Time, epoch int64, drain bool) {
+// resumeWork lets the node work, in an epoch; confirmed is when the confirmation was sent.
+func (c *Cluster) resumeWork(confirmed time.Time, epoch int64, drain bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.confirmed, c.epoch, c.draining = confirmed, epoch, drain
@@ -139,14 +140,14 @@ func (c *Cluster) beatOnce(ctx context.Context) error {
 	epoch := c.Epoch()
 	var rows []struct{ Drain bool }
 	err := c.store.QueueTx(ctx, "confirm the lease of the node", func(ctx context.Context) error {
-		return c.store.Writer(ctx).Raw("UPDATE core_nodes SET seen_at = "+c.store.ClockSQL()+
+		return c.store.Writer(ctx).Raw("UPDATE core_nodes SET seen_at = "+store.ClockSQL(c.store)+
 			" WHERE id = ? AND epoch = ? AND ended_at = 0 RETURNING drain", c.cfg.ID, epoch).Scan(&rows).Error
 	})
 	if err != nil {
 		return err
 	}
 	if len(rows) == 0 {
-		return c.rejoin(ctx)
+		return c.rejoinCluster(ctx)
 	}
 	c.noteConfirmed(began, rows[0].Drain)
 	if c.cfg.Shared {
@@ -155,8 +156,8 @@ func (c *Cluster) beatOnce(ctx context.Context) error {
 	return nil
 }
 
-// rejoin ends what this node does, since others have taken it for dead, and registers it anew.
-func (c *Cluster) rejoin(ctx context.Context) error {
+// rejoinCluster ends what this node does, since others have taken it for dead, and registers it anew.
+func (c *Cluster) rejoinCluster(ctx context.Context) error {
 	c.mu.Lock()
 	c.suspend()
 	c.mu.Unlock()
@@ -169,7 +170,7 @@ func (c *Cluster) rejoin(ctx context.Context) error {
 		return ErrNodeTaken
 	}
 	c.log.Warn("this node was taken for dead and begins anew", "node", c.cfg.ID, "epoch", epoch)
-	c.resume(began, epoch, drain)
+	c.resumeWork(began, epoch, drain)
 	return nil
 }
 
@@ -215,7 +216,7 @@ func (c *Cluster) Refresh(ctx context.Context) error {
 func (c *Cluster) watchLease(ctx context.Context) {
 	for event.Sleep(ctx, min(watchStep, c.cfg.Beat)) == nil {
 		c.mu.Lock()
-		if c.alive.Err() == nil && time.Since(c.confirmed) > c.patience() {
+		if c.alive.Err() == nil && time.Since(c.confirmed) > c.findPatience() {
 			c.log.Warn("lease of this node not confirmed in time: its work ends, and it gets no requests until the database answers", "node", c.cfg.ID)
 			c.suspend()
 			c.announceChange()
@@ -226,7 +227,7 @@ func (c *Cluster) watchLease(ctx context.Context) {
 
 // endDead takes nodes for dead whose lease has ended, has what they own given away, and forgets those that ended long ago.
 func (c *Cluster) endDead(ctx context.Context) error {
-	clock := c.store.ClockSQL()
+	clock := store.ClockSQL(c.store)
 	var dead []string
 	err := c.store.QueueTx(ctx, "end lost nodes", func(ctx context.Context) error {
 		err := c.store.Writer(ctx).Raw("UPDATE core_nodes SET ended_at = "+clock+", epoch = epoch + 1 WHERE id IN (SELECT id FROM core_nodes"+

@@ -112,7 +112,7 @@ func (c *Cluster) sendNews(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case first := <-c.send:
-			if err := c.store.Notify(ctx, channel, c.packNews(first)...); err != nil && ctx.Err() == nil {
+			if err := store.Notify(ctx, c.store, channel, c.packNews(first)...); err != nil && ctx.Err() == nil {
 				c.log.Warn("cannot send news to other nodes, they will look by themselves", "error", err)
 			}
 		}
@@ -149,7 +149,7 @@ func (c *Cluster) packNews(first newsItem) (payloads []string) {
 
 // receiveNews publishes here what other nodes send.
 func (c *Cluster) receiveNews(ctx context.Context) {
-	_ = c.store.Listen(ctx, channel, store.Listener{
+	_ = store.Listen(ctx, c.store, channel, store.Listener{
 		Connected: c.news.Lag,
 		Received: func(payload string) {
 			var letter newsLetter

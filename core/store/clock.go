@@ -2,7 +2,7 @@ package store
 
 // ClockSQL returns the SQL expression for the database's own time, in Unix milliseconds. On PostgreSQL it goes on within a transaction.
 // What several cores compare uses it: their own clocks may differ.
-func (s *Store) ClockSQL() string {
+func ClockSQL(s *Store) string {
 	if s.cfg.Dialect == Postgres {
 		return "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 	}

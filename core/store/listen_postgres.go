@@ -22,7 +22,7 @@ const (
 
 // Notify sends payloads to those who listen on a channel of the database, each at most MaxNotification bytes long. It is a transaction of
 // its own: one with a notification waits for all others of that kind when it commits. On SQLite it does nothing.
-func (s *Store) Notify(ctx context.Context, channel string, payloads ...string) error {
+func Notify(ctx context.Context, s *Store, channel string, payloads ...string) error {
 	if s.cfg.Dialect != Postgres || len(payloads) == 0 {
 		return nil
 	}
@@ -49,9 +49,9 @@ type Listener struct {
 
 // Listen receives what is sent on a channel of the database, on a session of its own of direct_url, until ctx ends. A connection that
 // breaks is replaced. On SQLite it waits for ctx. It returns ctx's error.
-func (s *Store) Listen(ctx context.Context, channel string, l Listener) error {
+func Listen(ctx context.Context, s *Store, channel string, l Listener) error {
 	for ctx.Err() == nil && s.cfg.Dialect == Postgres {
-		if err := s.listenOnce(ctx, channel, l); err != nil && ctx.Err() == nil {
+		if err := l.listenOnce(ctx, s, channel); err != nil && ctx.Err() == nil {
 			s.log.Warn("lost the connection for news from other cores, reconnecting", "error", err)
 		}
 		if err := event.Sleep(ctx, listenRetry); err != nil {
@@ -63,7 +63,7 @@ func (s *Store) Listen(ctx context.Context, channel string, l Listener) error {
 }
 
 // listenOnce listens until the connection breaks.
-func (s *Store) listenOnce(ctx context.Context, channel string, l Listener) error {
+func (l Listener) listenOnce(ctx context.Context, s *Store, channel string) error {
 	cfg, err := s.cfg.parseDirectURL()
 	if err != nil {
 		return err

@@ -14,9 +14,9 @@ const (
 
 // withClock returns a statement with the database's time in the place of {now}. Heartbeats are written and compared by that clock alone,
 // so that a process whose own clock is wrong takes no job from another one.
-func (q *Queue) withClock(sql string) string {
+func withClock(st *store.Store, sql string) string {
 	now := sqliteNow
-	if q.store.Dialect() == store.Postgres {
+	if st.Dialect() == store.Postgres {
 		now = postgresNow
 	}
 	return strings.ReplaceAll(sql, "{now}", now)

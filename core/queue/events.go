@@ -72,8 +72,7 @@ func (r *eventRow) toEvent() Event {
 		Data: json.RawMessage(r.Data)}
 }
 
-// SQLite gives the id as it inserts: there is one writer at a time. On PostgreSQL the event has none until NumberEvents: see
-// migration 0003.
+// sqlAddEvent returns the id on SQLite, which has one writer at a time. On PostgreSQL the event has none until numberEvents gives it one.
 const sqlAddEvent = `INSERT INTO job_events (job_id, seq, job_type, at, type, data) VALUES (?, ?, ?, ?, ?, ?) RETURNING COALESCE(id, 0)`
 
 // addEvent writes an event of a job under its LastSeq, which the caller raised in the same transaction.

@@ -27,7 +27,7 @@ func (q *Queue) EventsAfter(ctx context.Context, afterID int64, limit int, f Eve
 	if limit <= 0 || limit > maxEvents {
 		limit = maxEvents
 	}
-	if err := q.numberEvents(ctx); err != nil {
+	if err := numberEvents(ctx, q.store); err != nil {
 		return nil, err
 	}
 	db := q.store.DB(ctx).Raw(sqlEventsAfter+store.Limit(limit), afterID)
@@ -43,7 +43,7 @@ func (q *Queue) EventsAfter(ctx context.Context, afterID int64, limit int, f Eve
 
 // LastEventID returns the id of the newest stored event, or 0 if there is none.
 func (q *Queue) LastEventID(ctx context.Context) (id int64, err error) {
-	if err := q.numberEvents(ctx); err != nil {
+	if err := numberEvents(ctx, q.store); err != nil {
 		return 0, err
 	}
 	if err := q.store.DB(ctx).Raw(sqlLastEvent).Scan(&id).Error; err != nil {

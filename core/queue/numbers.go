@@ -31,26 +31,26 @@ const (
 // numberEvents gives ids to the events that have committed without one, on PostgreSQL. Whoever reads the events of all jobs calls it first,
 // so that no writer waits for another one: only those who number wait for each other. In a transaction it does nothing, since it would hold
 // them up until its end.
-func (q *Queue) numberEvents(ctx context.Context) error {
-	if q.store.Dialect() != store.Postgres || q.store.InTx(ctx) {
+func numberEvents(ctx context.Context, st *store.Store) error {
+	if st.Dialect() != store.Postgres || st.InTx(ctx) {
 		return nil
 	}
 	ctx = store.Essential(ctx)
 	for {
 		var waiting bool
-		if err := q.store.DB(ctx).Raw(sqlUnnumbered).Scan(&waiting).Error; err != nil {
+		if err := st.DB(ctx).Raw(sqlUnnumbered).Scan(&waiting).Error; err != nil {
 			return fmt.Errorf("look for events without a number: %w", err)
 		}
 		if !waiting {
 			return nil
 		}
 		var numbered int64
-		err := q.store.QueueTx(ctx, "number events", func(ctx context.Context) error {
+		err := st.QueueTx(ctx, "number events", func(ctx context.Context) error {
 			// A statement of its own: the next one must see what the former holder of this row has numbered.
-			if err := q.store.Writer(ctx).Exec(sqlHoldFeed).Error; err != nil {
+			if err := st.Writer(ctx).Exec(sqlHoldFeed).Error; err != nil {
 				return err
 			}
-			return q.store.Writer(ctx).Raw(sqlNumber, numberBatch).Scan(&numbered).Error
+			return st.Writer(ctx).Raw(sqlNumber, numberBatch).Scan(&numbered).Error
 		})
 		if err != nil {
 			return fmt.Errorf("number the events: %w", err)

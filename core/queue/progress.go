@@ -76,7 +76,7 @@ func (p *progress) Note(ctx context.Context, v any) {
 func (p *progress) Checkpoint(ctx context.Context, v any) error {
 	text, err := encodeState(v, maxPayload)
 	if err == nil {
-		err = p.updateRow(ctx, p.queue.withClock("heartbeat_at = {now}"), nil, func(ctx context.Context, r *row) error {
+		err = p.updateRow(ctx, withClock(p.queue.store, "heartbeat_at = {now}"), nil, func(ctx context.Context, r *row) error {
 			return p.queue.store.Writer(ctx).Exec(sqlCheckpoint, r.ID, text).Error
 		})
 	}

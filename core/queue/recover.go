@@ -47,7 +47,7 @@ func (q *Queue) runHeartbeat() {
 			failing.fail("confirm the running jobs", err)
 			continue
 		}
-		if err := q.numberEvents(q.keeping); err != nil && q.keeping.Err() == nil {
+		if err := numberEvents(q.keeping, q.store); err != nil && q.keeping.Err() == nil {
 			failing.fail("number the events of jobs", err)
 			continue
 		}
@@ -75,7 +75,7 @@ func (q *Queue) confirmRunning(ctx context.Context) error {
 	}
 	var rows []row
 	err := q.store.QueueTx(ctx, "confirm jobs", func(ctx context.Context) error {
-		return q.store.Writer(ctx).Raw(q.withClock(sqlHeartbeat), q.owner, ids).Scan(&rows).Error
+		return q.store.Writer(ctx).Raw(withClock(q.store, sqlHeartbeat), q.owner, ids).Scan(&rows).Error
 	})
 	if err != nil {
 		return err
@@ -138,18 +138,10 @@ func (q *Queue) findOrphans(ctx context.Context, sole bool) (rows []row, err err
 	if sole {
 		db = db.Raw(sqlOtherOwners, int64(1)<<62, q.owner, batchSize)
 	} else {
-		db = db.Raw(q.withClock(sqlStaleOwners), deadAfter*q.cfg.Heartbeat.Milliseconds(), q.recoverable(), batchSize)
+		db = db.Raw(withClock(q.store, sqlStaleOwners), deadAfter*q.cfg.Heartbeat.Milliseconds(), append(q.Types(), ""), batchSize)
 	}
 	err = db.Scan(&rows).Error
 	return rows, err
-}
-
-// recoverable returns the types of jobs that this process may recover while it runs. The empty type stands for none.
-func (q *Queue) recoverable() []string {
-	if types := q.Types(); len(types) > 0 {
-		return types
-	}
-	return []string{""}
 }
 
 // recoverJob ends or requeues one job of a dead owner.

@@ -136,9 +136,9 @@ func (q *Queue) openTypes() (types []string) {
 
 func (q *Queue) claimSQL() string {
 	if q.store.Dialect() == store.Postgres {
-		return q.withClock(fmt.Sprintf(sqlClaim, " FOR UPDATE SKIP LOCKED"))
+		return withClock(q.store, fmt.Sprintf(sqlClaim, " FOR UPDATE SKIP LOCKED"))
 	}
-	return q.withClock(fmt.Sprintf(sqlClaim, ""))
+	return withClock(q.store, fmt.Sprintf(sqlClaim, ""))
 }
 
 // waitFor returns how long to wait for the first of the due times, at most Config.Poll.

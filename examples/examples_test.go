@@ -28,6 +28,24 @@ func TestGoExamplesBuildAndConform(t *testing.T) {
 	}
 }
 
+// TestAuthoringShowsTheChannel: the channel that AUTHORING.md shows is the one that is built and tested here.
+func TestAuthoringShowsTheChannel(t *testing.T) {
+	guide, err := os.ReadFile(filepath.Join("..", "sdk", "docs", "AUTHORING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(filepath.Join("notify-minimal", "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(guide), "\n## Notification channels\n")
+	_, code, _ := strings.Cut(section, "\n```go\n")
+	code, _, shown := strings.Cut(code, "```")
+	if !shown || !strings.Contains(string(program), code) {
+		t.Errorf("AUTHORING.md shows this in place of notify-minimal/main.go:\n%s", code)
+	}
+}
+
 func run(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)

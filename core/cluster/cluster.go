@@ -11,7 +11,6 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -23,7 +22,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/event"
-	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -50,46 +48,6 @@ var ErrNodeTaken = errors.New("another running core has the same node id")
 
 // ErrFenced says that a node or a leader was replaced while it worked: what it was about to write must not be written.
 var ErrFenced = errors.New("another node has taken over")
-
-// About is what a node says of itself.
-type About struct {
-	// Version is that of its program, URL where people reach it, if that is known.
-	Version string `json:"version"`
-	URL     string `json:"url,omitempty"`
-	// Host is the name of its machine, PID its process there.
-	Host string `json:"host"`
-	PID  int    `json:"pid"`
-	// Services are those that are switched on there, Instances the references of the plugins.
-	Services  []string `json:"services,omitempty"`
-	Instances []string `json:"instances,omitempty"`
-}
-
-// State is how a node is doing.
-type State string
-
-// The states. A lost node has not confirmed its lease in time.
-const (
-	Running  State = "running"
-	Draining State = "draining"
-	Lost     State = "lost"
-	Stopped  State = "stopped"
-)
-
-// States returns all states, those of running cores first.
-func States() []State { return []State{Running, Draining, Lost, Stopped} }
-
-// Node is a core that uses the database, or did within the last seven days.
-type Node struct {
-	About
-	ID    string
-	State State
-	Epoch int64
-	// Roles are those in which it leads.
-	Roles []string
-	// Started and Seen are times of the database's clock. Ago is how long ago it was seen, by that clock.
-	Started, Seen time.Time
-	Ago           time.Duration
-}
 
 // Config says who this node is.
 type Config struct {
@@ -281,71 +239,4 @@ func (c *Cluster) holdRow(ctx context.Context, from string, args ...any) error {
 		return ErrFenced
 	}
 	return err
-}
-
-// nodeRow is a row of core_nodes, with the time of the database.
-type nodeRow struct {
-	ID        string
-	Epoch     int64
-	Boot      string
-	LeaseMs   int64
-	About     string
-	Drain     bool
-	StartedAt int64
-	SeenAt    int64
-	EndedAt   int64
-	Now       int64
-}
-
-// isLive reports whether the lease has not ended.
-func (r nodeRow) isLive() bool { return r.EndedAt == 0 && r.Now-r.SeenAt < r.LeaseMs }
-
-func (r nodeRow) findState() State {
-	switch {
-	case r.EndedAt > 0 && r.SeenAt+r.LeaseMs > r.EndedAt:
-		return Stopped
-	case !r.isLive():
-		return Lost
-	case r.Drain:
-		return Draining
-	}
-	return Running
-}
-
-// ListNodes returns the nodes of a database, by their ids. Commands use it beside a core.
-func ListNodes(ctx context.Context, s *store.Store) ([]Node, error) {
-	var rows []nodeRow
-	if err := s.DB(ctx).Raw("SELECT *, " + store.ClockSQL(s) + " AS now FROM core_nodes ORDER BY id").Scan(&rows).Error; err != nil {
-		return nil, fmt.Errorf("read the nodes: %w", err)
-	}
-	var leaders []struct{ Role, Node string }
-	err := s.DB(ctx).Raw("SELECT role, node FROM core_roles WHERE until_at > " + store.ClockSQL(s) + " ORDER BY role").Scan(&leaders).Error
-	if err != nil {
-		return nil, fmt.Errorf("read the roles of the nodes: %w", err)
-	}
-	out := make([]Node, len(rows))
-	for i, r := range rows {
-		out[i] = Node{ID: r.ID, State: r.findState(), Epoch: r.Epoch, Started: store.FromMillis(r.StartedAt), Seen: store.FromMillis(r.SeenAt),
-			Ago: time.Duration(r.Now-r.SeenAt) * time.Millisecond}
-		if err := json.Unmarshal([]byte(r.About), &out[i].About); err != nil {
-			return nil, fmt.Errorf("read what node %s says of itself: %w", r.ID, err)
-		}
-		for _, l := range leaders {
-			if l.Node == r.ID+"/"+strconv.FormatInt(r.Epoch, 10) {
-				out[i].Roles = append(out[i].Roles, l.Role)
-			}
-		}
-	}
-	return out, nil
-}
-
-// SetDrain asks a node to take no new work, or to take it again. The node follows within a few seconds.
-func SetDrain(ctx context.Context, s *store.Store, id string, drain bool) error {
-	return s.Tx(ctx, "drain a node", func(ctx context.Context) error {
-		done := s.Writer(ctx).Exec("UPDATE core_nodes SET drain = ? WHERE id = ? AND ended_at = 0", drain, id)
-		if done.Error == nil && done.RowsAffected == 0 {
-			return fault.New(fault.NotFound, "No running node has the id %q. patchbay node list shows them.", id)
-		}
-		return done.Error
-	})
 }

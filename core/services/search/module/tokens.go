@@ -21,7 +21,7 @@ import (
 
 func (c commands) tokenCommand() *cobra.Command {
 	return command.Group("token", "Manage access tokens of the search service",
-		"Clients send an access token with each search. Each token has limits, which you can set.", c.tokenCreate(), c.tokenList(),
+		"Clients send an access token with each search. Each token has limits, which you can set.", c.tokenCreate(), c.tokenList(), c.tokenUpdate(),
 		c.tokenChange("enable", "Enable an access token", "Accept a token again that was disabled.",
 			func(ctx context.Context, a *search.Admin, id string) error { return a.SetTokenEnabled(ctx, id, true) }),
 		c.tokenChange("disable", "Disable an access token", "Refuse a token without deleting it.",
@@ -80,6 +80,63 @@ func (c commands) tokenCreate() *cobra.Command {
 		return c.WithRecords(cmd.Context(), func(r *module.Records) error { return c.createToken(command.Acting(cmd), r, out, n) })
 	}
 	return create
+}
+
+// tokenUpdate returns the command that changes the limits and the labels of a token.
+func (c commands) tokenUpdate() *cobra.Command {
+	var change access.TokenChange
+	var note, group string
+	update := &cobra.Command{Use: "update ID", Short: "Change the limits, the note or the group of an access token", Args: command.Exactly(1),
+		Long: "Raise or lower what a client may use; the running core follows within a second. ID is the four characters after \"th-\".",
+		Example: command.Examples("patchbay token update a1B2 -requests-hour 2000",
+			"patchbay token update a1B2 -credits-day default -note \"CI runners\" -json")}
+	out := command.AddOutput(update)
+	update.Flags().StringVar(&note, "note", "", "what the token is for")
+	update.Flags().StringVar(&group, "group", "", "group of the token")
+	limits := map[string]**access.Override{"requests-minute": &change.RequestsMinute, "requests-hour": &change.RequestsHour,
+		"credits-hour": &change.CreditsHour, "credits-day": &change.CreditsDay, "credits-month": &change.CreditsMonth}
+	for name, l := range limitFlags(&access.TokenLimits{}) {
+		update.Flags().String(name, "", l.usage+`, or "default" for that of the service`)
+	}
+	update.RunE = func(cmd *cobra.Command, args []string) error {
+		for name, limit := range limits {
+			if !cmd.Flags().Changed(name) {
+				continue
+			}
+			text, err := cmd.Flags().GetString(name)
+			if err == nil {
+				*limit, err = parseLimit(name, text)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if cmd.Flags().Changed("note") {
+			change.Note = &note
+		}
+		if cmd.Flags().Changed("group") {
+			change.Group = &group
+		}
+		if change == (access.TokenChange{}) {
+			return command.Mistake{Err: errors.New("say what to change, such as -requests-hour 2000")}
+		}
+		return c.applyChange(cmd, out, "update", args[0], func(ctx context.Context, a *search.Admin, id string) error {
+			return a.ChangeToken(ctx, id, change)
+		})
+	}
+	return update
+}
+
+// parseLimit returns the limit that a flag gives: a number, or none of the token's own for "default".
+func parseLimit(flag, text string) (*access.Override, error) {
+	if text == "default" {
+		return &access.Override{}, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return nil, command.Mistake{Err: fmt.Errorf("-%s %q: it must be a number from 0 on, or \"default\"", flag, text)}
+	}
+	return &access.Override{Value: &n}, nil
 }
 
 // parseExpiry returns a time that is given as RFC 3339 or as a duration from now on, in which d stands for days; zero for "".
@@ -169,18 +226,22 @@ func (c commands) tokenChange(use, short, long string, change func(context.Conte
 	cmd := &cobra.Command{Use: use + " ID", Short: short, Long: long + " ID is the four characters after \"th-\".", Args: command.Exactly(1),
 		Example: command.Examples("patchbay token "+use+" a1B2", "patchbay token "+use+" a1B2 -json")}
 	out := command.AddOutput(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return c.WithRecords(cmd.Context(), func(r *module.Records) error {
-			if err := change(cmd.Context(), newAdmin(r), args[0]); err != nil {
-				return nameTokens(cmd.Context(), r, args[0], err)
-			}
-			if err := r.Users.Journal.Record(command.Acting(cmd), "search.tokens."+use, args[0], nil); err != nil {
-				return err
-			}
-			return out.PrintText(c.Out, map[string]string{"id": args[0], "done": use}, "")
-		})
-	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.applyChange(cmd, out, use, args[0], change) }
 	return cmd
+}
+
+// applyChange does something to a token, and records that under a name.
+func (c commands) applyChange(cmd *cobra.Command, out *command.Output, name, id string,
+	change func(context.Context, *search.Admin, string) error) error {
+	return c.WithRecords(cmd.Context(), func(r *module.Records) error {
+		if err := change(cmd.Context(), newAdmin(r), id); err != nil {
+			return nameTokens(cmd.Context(), r, id, err)
+		}
+		if err := r.Users.Journal.Record(command.Acting(cmd), "search.tokens."+name, id, nil); err != nil {
+			return err
+		}
+		return out.PrintText(c.Out, map[string]string{"id": id, "done": name}, "")
+	})
 }
 
 // nameTokens adds the ids of the tokens that there are to the error for an unknown one.

@@ -2,11 +2,13 @@ package documents
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/e2e/kit"
+	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // usePages are the pages for users and for people who move here.
@@ -40,17 +42,16 @@ func TestMoveFromMailpitRuns(t *testing.T) {
 	hcl := strings.Replace(hclBlock.FindStringSubmatch(string(text))[1], "127.0.0.1:1025", "127.0.0.1:0", 1)
 	c := kit.StartCore(t, hcl, "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false")
 	r := &reader{Core: c, t: t}
+	_, err = exec.LookPath("jq")
+	testkit.Require(t, "jq", err == nil, "install jq")
 	blocks := bashBlocks(t, page)
-	if len(blocks) != 2 {
-		t.Fatalf("%s has %d blocks of commands, want 2", page, len(blocks))
+	if len(blocks) != 3 {
+		t.Fatalf("%s has %d blocks of commands, want 3", page, len(blocks))
 	}
-	out := r.shell("KEY=" + strings.TrimSpace(r.User("scripts@example.com", "admin")) + `
-DOMAIN=$(curl -s localhost:50883/mail/api/domains -H "Authorization: Bearer $KEY" |
-  sed 's/.*"id":"\(dom_[A-Z0-9]*\)","mailDomain":"example.test".*/\1/')
-` + failingCurl + blocks[0] + `
+	out := r.shell(failingCurl + strings.ReplaceAll(blocks[0], "bin/patchbay", kit.Built.Core) + blocks[1] + `
 printf 'From: shop@example.com\nTo: joe@example.test\nSubject: Your code is 428319\n\nHello.\n' |
   curl -s --crlf smtp://127.0.0.1:2525 --mail-from shop@example.com --mail-rcpt joe@example.test -T -
 BOX=joe@example.test
-` + blocks[1])
+` + blocks[2])
 	kit.Contains(t, out, `"code":"428319"`)
 }

@@ -165,7 +165,7 @@ func (c *Cluster) Close() {
 	c.suspend()
 	epoch := c.epoch
 	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.Beat)
+	ctx, cancel := context.WithTimeout(store.Essential(context.Background()), min(c.cfg.Beat, defaultBeat))
 	defer cancel()
 	err := c.store.QueueTx(ctx, "end the node", func(ctx context.Context) error {
 		return c.store.Writer(ctx).Exec("UPDATE core_nodes SET ended_at = "+store.ClockSQL(c.store)+" WHERE id = ? AND epoch = ?", c.cfg.ID, epoch).Error

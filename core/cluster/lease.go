@@ -134,7 +134,8 @@ func (c *Cluster) confirmLease(ctx context.Context) {
 
 // beatOnce confirms the lease, or registers the node anew if it was taken for dead.
 func (c *Cluster) beatOnce(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, max(c.cfg.Beat, time.Second))
+	// It goes on while the disk is full.
+	ctx, cancel := context.WithTimeout(store.Essential(ctx), max(c.cfg.Beat, time.Second))
 	defer cancel()
 	began := time.Now()
 	epoch := c.Epoch()

@@ -53,5 +53,6 @@ printf 'From: shop@example.com\nTo: joe@example.test\nSubject: Your code is 4283
   curl -s --crlf smtp://127.0.0.1:2525 --mail-from shop@example.com --mail-rcpt joe@example.test -T -
 BOX=joe@example.test
 ` + blocks[2])
-	kit.Contains(t, out, `"code":"428319"`)
+	// The page shows these members of the answers.
+	kit.Contains(t, out, `"code":"428319","source":"subject","messageId":"msg_`, `"receivedAt":"`, `"address":"`, `"expiresAt":"`)
 }

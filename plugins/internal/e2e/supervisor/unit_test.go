@@ -127,7 +127,7 @@ func TestUnitRefusesReleases(t *testing.T) {
 	pid := s.manager.PID()
 	for tag, says := range map[string]string{
 		"changed-sums": "signature", "other-signature": "signature", "changed-archive": "checksum", "cut-off": "checksum",
-		"unsigned": "does not exist", "0.9.0": "and not of 0.9.0",
+		"unsigned": "does not exist", "0.9.0": "instead of 0.9.0",
 		"there-is-none": "no such release", "9.0.0": "cannot start", "9.1.0": "9.1.1",
 	} {
 		beginUpgrade(s.Supervised, tag, "apply")

@@ -29,7 +29,10 @@ import (
 var migrations embed.FS
 
 // Migrations returns the tables of nodes and roles.
-func Migrations() store.Migrations { return store.EmbeddedMigrations("cluster", migrations) }
+func Migrations() store.Migrations {
+	return store.EmbeddedMigrations("cluster", migrations, store.StoredTime{Table: "core_nodes", Column: "seen_at", Longest: clockSkew},
+		store.StoredTime{Table: "core_roles", Column: "until_at", Longest: clockSkew})
+}
 
 // The times of a node that shares its database with others. One that has it for itself only confirms now and then that it is there.
 const (
@@ -40,7 +43,8 @@ const (
 	keptNodes     = 7 * 24 * time.Hour
 	maxIDLength   = 64
 	leadMargin    = 2 * time.Second
-	patienceShare = 1.5 // a lease is this many times as long as a node goes on without confirming it
+	clockSkew     = time.Hour // how far the database's clock may be ahead of this machine's
+	patienceShare = 1.5       // a lease is this many times as long as a node goes on without confirming it
 )
 
 // ErrNodeTaken is in the chain of the error for an id that another running core has.

@@ -25,7 +25,7 @@ func TestLexiconExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(kit.Built.Core, "plugin", "test", "-settings", settings, "-sample", "zone=example.com", kit.PythonPath,
-		filepath.Join("..", "..", "..", "examples", "dns-lexicon", "plugin.py"))
+		filepath.Join(kit.Root(), "examples", "dns-lexicon", "plugin.py"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("plugin test: %v", err)

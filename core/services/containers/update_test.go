@@ -252,7 +252,7 @@ func TestDryRun(t *testing.T) {
 	e.file("blog/compose.yaml", composeText(map[string]string{"web": webRepo + ":7"}))
 	id, err = e.svc.Update(t.Context(), req)
 	e.must(err)
-	if job := e.ended(id); job.Status != "failed" || !strings.Contains(job.ResultReason.Detail, "another image") {
+	if job := e.ended(id); job.Status != "failed" || !strings.Contains(job.ResultReason.Detail, "different image") {
 		t.Errorf("with a file that has changed: %+v", job)
 	}
 }

@@ -132,8 +132,9 @@ LONG      := ./core/app ./core/services/containers ./plugins/engine/docker ./cor
 
 # RACE=-race runs those packages with the race detector whose goroutines share most; it takes them several times as long.
 RACE      ?=
-RACY      := ./core/auth/... ./core/cluster ./core/event ./core/httpd/... ./core/notify/... ./core/plugin/... ./core/queue/... ./core/secret \
-	./core/services/search/... ./core/services/mail/inbound ./core/services/releases/translate ./core/store
+RACY      := ./core/auth/limit ./core/cluster ./core/event ./core/httpd ./core/notify/channels ./core/plugin/catalog ./core/plugin/client ./core/plugin/host \
+	./core/queue ./core/secret ./core/services/search/access ./core/services/search/audit ./core/services/search/keys ./core/services/search/proxy \
+	./core/services/mail/inbound ./core/services/releases/translate ./core/store
 UNIT_TEST  = $(GO_TEST) -json -timeout $(TIMEOUT) $(TESTFLAGS)
 
 # RERUN=N runs a failed test once more, alone, and takes up to N of them as flaky, which the last lines list.
@@ -142,13 +143,13 @@ TESTSUM   := $(TOOLS)/testsum -components bin/components.tsv -rerun $(RERUN) -pl
 
 # Each go test has a pipe of its own, so that testsum knows at every moment what runs.
 test: $(TOOLS)/testsum
-	@rm -f bin/e2e.pipe bin/sdk.pipe && mkfifo bin/e2e.pipe bin/sdk.pipe
+	@rm -f bin/e2e.pipe bin/sdk.pipe bin/race.pipe && mkfifo bin/e2e.pipe bin/sdk.pipe bin/race.pipe
 	{ $(GO_TEST) $(E2E_FLAGS) $(GUARD) $(E2E) >bin/e2e.pipe & \
 	(cd sdk && $(GO_TEST) -json $(TESTFLAGS) ./... >../bin/sdk.pipe) & \
-	racy=$$(test -z '$(RACE)' || $(GO) list $(RACY)); test -z "$$racy" || $(UNIT_TEST) $(RACE) $$racy; \
+	racy=$$(test -z '$(RACE)' || $(GO) list $(RACY)); { test -z "$$racy" || $(UNIT_TEST) $(RACE) -p 1 $$racy; } >bin/race.pipe & \
 	$(UNIT_TEST) $$($(GO) list $(LONG) ./... | awk '!seen[$$0]++' | grep -v -e '$(E2E_DIR:./%=/%)' -e '$(GUARD:./%=/%)$$' | grep -vxF "$${racy:-none}"); \
-	wait; } | $(TESTSUM) bin/e2e.pipe bin/sdk.pipe
-	@rm -f bin/e2e.pipe bin/sdk.pipe
+	wait; } | $(TESTSUM) bin/e2e.pipe bin/sdk.pipe bin/race.pipe
+	@rm -f bin/e2e.pipe bin/sdk.pipe bin/race.pipe
 
 # The tests without a component: only those that bin/components.tsv names for it, which "make test" writes.
 test-without: $(TOOLS)/testsum

@@ -37,7 +37,7 @@ func newNodeCommand(c *commandLine) *cobra.Command {
 
 func newNodeList(c *commandLine) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the nodes", Args: command.NoArgs,
-		Long:    "See which cores use the database, and which of them was lost: it has not said for a while that it is there.",
+		Long:    "See which cores use the database, and which of them are lost.\nA killed core keeps its last state until its lease ends, after three minutes; SEEN tells how old that is.",
 		Example: command.Examples("patchbay node list", "patchbay node list -json")}
 	out := command.AddOutput(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -119,7 +119,7 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	cfg.About.PID = os.Getpid()
 	c := &Cluster{cfg: cfg, store: cfg.Store, log: cfg.Logger, boot: rand.Text(), news: event.NewBus(), send: make(chan newsItem, newsBuffer),
 		changed: make(chan struct{}), lost: make(chan struct{})}
-	if err := c.register(ctx); err != nil {
+	if err := c.registerNode(ctx); err != nil {
 		return nil, err
 	}
 	loops, stop := context.WithCancel(context.Background())

@@ -92,20 +92,16 @@ func TestBadInput(t *testing.T) {
 // TestSameID: a second core with the id of one that runs is refused, and told where the other is.
 func TestSameID(t *testing.T) {
 	url := testkit.Postgres(t)
-	open(t, cluster.Config{Store: sharedStore(t, url), ID: "a", Shared: true})
+	open(t, cluster.Config{Store: sharedStore(t, url), ID: "a", Shared: true, Lease: longLease, Beat: beat})
 	_, err := cluster.Open(t.Context(), cluster.Config{Store: sharedStore(t, url), ID: "a", Shared: true, Lease: lease, Beat: beat})
 	if !errors.Is(err, cluster.ErrNodeTaken) || !strings.Contains(err.Error(), "SVC_NODE_ID") {
 		t.Errorf("a second node a: %v", err)
 	}
 }
 
-// TestNews: what a node publishes is heard by the others, in order, once its transaction has committed, and a follower looks by itself
-// when its connection breaks.
+// TestNews: what a node publishes is heard by the others, in order, and only on its topic.
 func TestNews(t *testing.T) {
-	url := testkit.Postgres(t)
-	a := open(t, cluster.Config{Store: sharedStore(t, url), ID: "a", Shared: true})
-	st := sharedStore(t, url)
-	b := open(t, cluster.Config{Store: st, ID: "b", Shared: true})
+	a, b, _ := openPair(t)
 	awaitNews(t, a, b)
 	sub := b.Subscribe("mail/")
 	defer sub.Close()
@@ -125,10 +121,7 @@ func TestNews(t *testing.T) {
 
 // TestNewsAfterABreak: a follower whose connection was ended is told to look by itself, and hears news again.
 func TestNewsAfterABreak(t *testing.T) {
-	url := testkit.Postgres(t)
-	a := open(t, cluster.Config{Store: sharedStore(t, url), ID: "a", Shared: true})
-	st := sharedStore(t, url)
-	b := open(t, cluster.Config{Store: st, ID: "b", Shared: true})
+	a, b, st := openPair(t)
 	awaitNews(t, a, b)
 	sub := b.Subscribe("thing")
 	defer sub.Close()
@@ -163,11 +156,7 @@ func awaitNews(t *testing.T, a, b *cluster.Cluster) {
 
 // TestLeadMoves: a role is held by one node, and by another when that one drains, stops, or leaves it.
 func TestLeadMoves(t *testing.T) {
-	url := testkit.Postgres(t)
-	// The leases are long, so that no role moves because the machine is slow.
-	a := open(t, cluster.Config{Store: sharedStore(t, url), ID: "a", Shared: true, Lease: time.Minute, Beat: beat})
-	st := sharedStore(t, url)
-	b := open(t, cluster.Config{Store: st, ID: "b", Shared: true, Lease: time.Minute, Beat: beat})
+	a, b, st := openPair(t)
 	var inside, twice atomic.Int64
 	leads := make(chan string)
 	lead := func(c *cluster.Cluster) func() {
@@ -220,9 +209,10 @@ func TestCutOff(t *testing.T) {
 	url := testkit.Postgres(t)
 	line := testkit.NewLine(t, url)
 	ended := make(chan string, 1)
-	a := open(t, cluster.Config{Store: sharedStore(t, line.URL), ID: "a", Shared: true})
+	// Three seconds lie between the end of its work and that of its lease.
+	a := open(t, cluster.Config{Store: sharedStore(t, line.URL), ID: "a", Shared: true, Lease: 9 * time.Second, Beat: beat})
 	st := sharedStore(t, url)
-	open(t, cluster.Config{Store: st, ID: "b", Shared: true, Ended: func(_ context.Context, node string) error {
+	open(t, cluster.Config{Store: st, ID: "b", Shared: true, Lease: longLease, Beat: beat, Ended: func(_ context.Context, node string) error {
 		ended <- node
 		return nil
 	}})
@@ -249,7 +239,7 @@ func TestCutOff(t *testing.T) {
 // TestShortOutage: a database that is away for less than the patience of a node ends nothing.
 func TestShortOutage(t *testing.T) {
 	line := testkit.NewLine(t, testkit.Postgres(t))
-	c := open(t, cluster.Config{Store: sharedStore(t, line.URL), ID: "a", Shared: true, Lease: time.Minute, Beat: beat})
+	c := open(t, cluster.Config{Store: sharedStore(t, line.URL), ID: "a", Shared: true, Lease: longLease, Beat: beat})
 	alive, epoch := c.Alive()
 	line.Cut(true)
 	hanging, cancel := context.WithTimeout(t.Context(), 2*beat)

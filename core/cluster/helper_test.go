@@ -37,10 +37,11 @@ func TestMain(m *testing.M) {
 // patience is how long the tests wait for what should come soon.
 const patience = 60 * time.Second
 
-// The short times of the tests.
+// The short times of the tests, and a lease that does not end because the machine is slow.
 const (
-	lease = 2 * time.Second
-	beat  = 200 * time.Millisecond
+	lease     = 2 * time.Second
+	beat      = 200 * time.Millisecond
+	longLease = time.Minute
 )
 
 // workTable has who worked in which term of the leadership, and how often.
@@ -100,6 +101,15 @@ func open(t *testing.T, cfg cluster.Config) *cluster.Cluster {
 	testkit.Must(t, err)
 	t.Cleanup(c.Close)
 	return c
+}
+
+// openPair makes two nodes of one database, with long leases, and returns the store of the second.
+func openPair(t *testing.T) (a, b *cluster.Cluster, st *store.Store) {
+	t.Helper()
+	url := testkit.Postgres(t)
+	a = open(t, cluster.Config{Store: sharedStore(t, url), ID: "a", Shared: true, Lease: longLease, Beat: beat})
+	st = sharedStore(t, url)
+	return a, open(t, cluster.Config{Store: st, ID: "b", Shared: true, Lease: longLease, Beat: beat}), st
 }
 
 // stateOf returns the state of a node as others see it, and its roles.

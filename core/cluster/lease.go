@@ -20,9 +20,9 @@ func (c *Cluster) findPatience() time.Duration {
 	return time.Duration(float64(c.cfg.Lease) / patienceShare)
 }
 
-// register writes the row of this node, with an epoch of its own. A running process that has the id is waited for until its lease has
+// registerNode writes the row of this node, with an epoch of its own. A running process that has the id is waited for until its lease has
 // ended; if it confirms the lease meanwhile, the error is ErrNodeTaken.
-func (c *Cluster) register(ctx context.Context) error {
+func (c *Cluster) registerNode(ctx context.Context) error {
 	var before int64
 	for {
 		began := time.Now()

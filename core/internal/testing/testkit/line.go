@@ -34,7 +34,7 @@ func NewLine(t testing.TB, server string) *Line {
 	l := &Line{URL: u.String(), listener: listener, conns: map[net.Conn]struct{}{}}
 	l.whole = sync.NewCond(&l.mu)
 	var serving sync.WaitGroup
-	serving.Go(func() { l.accept(&serving, target) })
+	serving.Go(func() { l.acceptClients(&serving, target) })
 	t.Cleanup(func() {
 		l.close()
 		serving.Wait()
@@ -61,7 +61,7 @@ func (l *Line) close() {
 	l.whole.Broadcast()
 }
 
-func (l *Line) accept(serving *sync.WaitGroup, target string) {
+func (l *Line) acceptClients(serving *sync.WaitGroup, target string) {
 	for {
 		client, err := l.listener.Accept()
 		if err != nil {
@@ -72,8 +72,8 @@ func (l *Line) accept(serving *sync.WaitGroup, target string) {
 			_ = client.Close()
 			continue
 		}
-		serving.Go(func() { l.carry(server, client) })
-		serving.Go(func() { l.carry(client, server) })
+		serving.Go(func() { l.carryBytes(server, client) })
+		serving.Go(func() { l.carryBytes(client, server) })
 	}
 }
 
@@ -90,8 +90,8 @@ func (l *Line) keepConns(conns ...net.Conn) bool {
 	return !l.closed
 }
 
-// carry hands on what from sends, while the line is whole.
-func (l *Line) carry(to, from net.Conn) {
+// carryBytes hands on what from sends, while the line is whole.
+func (l *Line) carryBytes(to, from net.Conn) {
 	defer to.Close()
 	buf := make([]byte, 32<<10)
 	for {

@@ -1,7 +1,6 @@
 package containers
 
 import (
-	"fmt"
 	"net/http"
 	"path"
 	"testing"
@@ -112,17 +111,7 @@ func watchLog(b *kit.Browser, page, container string) {
 // without a reload.
 func TestContainersHooksPage(t *testing.T) {
 	t.Parallel()
-	bin := dockertest.NewestCompose(t)
-	a := kit.StartApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
-	host := githubtest.New(t)
-	const pat = "planted-personal-access-token"
-	host.Token(pat, "ops")
-	host.AddOrg("demo")
-	host.AddRepo(githubtest.Repo{FullName: a.Repo})
-	c := kit.StartCore(t, fmt.Sprintf(`codehost "github" "main" {
-  config { base_url = %q }
-}
-`, host.URL)+kit.ContainersHCL(bin.Path, fmt.Sprintf("  codehost = codehost.main\n  package_hosts = [%q]\n", a.Reg.Host)))
+	c, a, host := startWithPackageHost(t)
 	c.StackNamed(t, a.Project)
 	b := kit.Browse(t, c)
 	source := kit.ReadAxe(t)
@@ -130,7 +119,7 @@ func TestContainersHooksPage(t *testing.T) {
 	b.Shows("No repository is tracked")
 	b.Do(chromedp.Click(chromedp.CSS("[name=enabled]")),
 		chromedp.SendKeys(chromedp.CSS("#callback"), "https://patchbay.example.org/api/webhooks/host-packages"),
-		chromedp.SendKeys(chromedp.CSS("#pat"), pat))
+		chromedp.SendKeys(chromedp.CSS("#pat"), plantedPAT))
 	b.Press("#hook-settings .btn.p", ".toast.ok")
 	b.Shows("A token is set.")
 	// It would cover the button, and be taken for the next one.

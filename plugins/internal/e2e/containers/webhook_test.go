@@ -12,25 +12,34 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/e2e/kit"
 )
 
-// TestContainersPackageWebhook has a code host tell of a published package: exactly one check of each service that uses it,
-// nothing for the same delivery again, and both in the inbox, live.
-func TestContainersPackageWebhook(t *testing.T) {
-	t.Parallel()
+// plantedPAT is a token of the code host that startWithPackageHost starts.
+const plantedPAT = "planted-personal-access-token"
+
+// startWithPackageHost starts a core with an app whose image belongs to a package of a code host.
+func startWithPackageHost(t *testing.T) (*kit.Core, *kit.App, *githubtest.Server) {
+	t.Helper()
 	bin := dockertest.NewestCompose(t)
 	a := kit.StartApp(t, bin, dockertest.Behaviour{Version: "1", Healthcheck: true})
 	host := githubtest.New(t)
-	const pat = "planted-personal-access-token"
-	host.Token(pat, "ops")
+	host.Token(plantedPAT, "ops")
 	host.AddOrg("demo")
 	host.AddRepo(githubtest.Repo{FullName: a.Repo})
 	c := kit.StartCore(t, fmt.Sprintf(`codehost "github" "main" {
   config { base_url = %q }
 }
 `, host.URL)+kit.ContainersHCL(bin.Path, fmt.Sprintf("  codehost = codehost.main\n  package_hosts = [%q]\n", a.Reg.Host)))
+	return c, a, host
+}
+
+// TestContainersPackageWebhook has a code host tell of a published package: exactly one check of each service that uses it,
+// nothing for the same delivery again, and both in the inbox, live.
+func TestContainersPackageWebhook(t *testing.T) {
+	t.Parallel()
+	c, a, host := startWithPackageHost(t)
 	web := c.StackNamed(t, a.Project).Service(t, "web")
 
 	c.API(t, http.MethodPut, "/api/host-packages/settings", fmt.Sprintf(
-		`{"enabled":true,"callbackUrl":"https://patchbay.example.org/api/webhooks/host-packages","pat":%q,"targets":[{"input":%q}],"repos":[{"fullName":%q,"selected":true}]}`, pat, a.Repo, a.Repo), http.StatusOK)
+		`{"enabled":true,"callbackUrl":"https://patchbay.example.org/api/webhooks/host-packages","pat":%q,"targets":[{"input":%q}],"repos":[{"fullName":%q,"selected":true}]}`, plantedPAT, a.Repo, a.Repo), http.StatusOK)
 	c.Finished(t, c.BeginJob(t, "/api/host-packages/webhook/sync-repo", fmt.Sprintf(`{"fullName":%q}`, a.Repo)), "success")
 	hooks := host.Hooks(a.Repo)
 	if len(hooks) != 1 || hooks[0].URL != "https://patchbay.example.org/api/webhooks/host-packages" || hooks[0].Secret == "" {
@@ -104,7 +113,7 @@ func TestContainersPackageWebhook(t *testing.T) {
 	if len(rest) != 1 || rest[0] != events[1] {
 		t.Errorf("resumed after the first: %+v", rest)
 	}
-	for _, secret := range []string{pat, hooks[0].Secret} {
+	for _, secret := range []string{plantedPAT, hooks[0].Secret} {
 		for _, p := range []string{"/api/host-packages/settings", "/api/host-packages/repos", "/api/jobs", "/api/host-packages/webhook/overview",
 			"/api/host-packages/webhook/deliveries"} {
 			if strings.Contains(c.API(t, http.MethodGet, p, "", http.StatusOK).Body, secret) {

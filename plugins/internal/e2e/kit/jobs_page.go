@@ -1,6 +1,6 @@
 package kit
 
-// Mark leaves a sign in the page that a reload would wipe out, and marked tells whether it is still there.
+// Mark leaves a sign in the page that a reload would wipe out; Marked looks for it.
 func (b *Browser) Mark() {
 	b.T.Helper()
 	if _, err := Evaluate[bool](b, `window.untouched = true`); err != nil {

@@ -46,8 +46,8 @@ service "releases" {
 // WordySections is how many sections notes have.
 const WordySections = 4
 
-// wordy returns notes of which a call of 200 tokens has room for one section.
-func wordy(i int) string {
+// makeNotes returns notes of which a call of 200 tokens has room for one section.
+func makeNotes(i int) string {
 	var b strings.Builder
 	for n := range WordySections {
 		fmt.Fprintf(&b, "## Release %d, section %d\n\n%s\n\n", i, n+1,
@@ -64,7 +64,7 @@ func WordyHub(t *testing.T, count int) *githubtest.Server {
 	hub.Change(func(s *githubtest.Server) {
 		for i := range count {
 			s.Content("acme/engine").Releases = append(s.Content("acme/engine").Releases, &githubtest.Release{
-				ID: int64(100 - i), Tag: fmt.Sprintf("v1.%d.0", count-i), Name: "", Body: wordy(count - i),
+				ID: int64(100 - i), Tag: fmt.Sprintf("v1.%d.0", count-i), Name: "", Body: makeNotes(count - i),
 				At: time.Now().UTC().Add(-time.Duration(i+1) * time.Hour),
 			})
 		}

@@ -25,8 +25,8 @@ type Look struct {
 	Width       int64
 }
 
-// looks returns all eight ways in which a page can be looked at.
-func looks() (out []Look) {
+// listLooks returns all eight ways in which a page can be looked at.
+func listLooks() (out []Look) {
 	for _, width := range []int64{1280, 390} {
 		for _, theme := range []string{"light", "dark"} {
 			for _, lang := range []string{"en", "zh"} {
@@ -37,7 +37,8 @@ func looks() (out []Look) {
 	return out
 }
 
-func (l Look) name(page string) string {
+// pictureName returns the name of the picture of a page that is looked at so.
+func (l Look) pictureName(page string) string {
 	return fmt.Sprintf("%s-%d-%s-%s", page, l.Width, l.Theme, l.Lang)
 }
 
@@ -56,7 +57,7 @@ func (b *Browser) As(l Look) {
 func (b *Browser) Visit(l Look, page string, open func(), axe string) {
 	b.T.Helper()
 	open()
-	what := l.name(page)
+	what := l.pictureName(page)
 	RequireValue(b, what+" is shown", `document.querySelector("#main")?.checkVisibility() ?? false`, true)
 	b.Inspect(axe, what)
 	if l.Lang == "zh" && !strings.HasPrefix(page, HostilePage) && !strings.HasPrefix(page, ShowcasePage) {
@@ -97,7 +98,7 @@ func (b *Browser) Walk(name, path, axe string, inspected ...Look) {
 func (b *Browser) WalkOpened(name string, open func(), axe string, inspected ...Look) {
 	b.T.Helper()
 	if os.Getenv(PicturesEnv) == "all" {
-		for _, l := range looks() {
+		for _, l := range listLooks() {
 			b.As(l)
 			b.Visit(l, name, open, axe)
 		}
@@ -114,9 +115,9 @@ func (b *Browser) WalkOpened(name string, open func(), axe string, inspected ...
 				b.Visit(l, name, open, source)
 			} else {
 				b.changeView(l)
-				b.Inspect(source, l.name(name))
+				b.Inspect(source, l.pictureName(name))
 			}
-			b.InspectCut(l.name(name))
+			b.InspectCut(l.pictureName(name))
 		}
 	}
 }

@@ -143,7 +143,7 @@ func TestNotifyNewVersions(t *testing.T) {
 	replaceUnannounced(t, c, o, f, st.ID)
 }
 
-// replaceUnannounced has a version replaced by a newer one while the only channel fails: the news of the former are never told.
+// replaceUnannounced replaces a version by a newer one while the only channel fails: the news of the former are never told.
 func replaceUnannounced(t *testing.T, c *kit.Core, o *outlets, f *fleet, stackID string) {
 	t.Helper()
 	setNotify(t, c, map[string]any{"chat": map[string]any{"enabled": false}, "email": map[string]any{"enabled": false},

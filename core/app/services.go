@@ -48,7 +48,7 @@ func (a *App) openService(ctx context.Context, s settings.Service) (module.Servi
 	}
 	return s.Open(ctx, module.Deps{
 		Store: a.store, Keyring: a.keyring, Logger: a.log.ResetNamed(s.Name), Metrics: a.registry, Bus: a.bus, Queue: a.queue, Users: a.users,
-		Notify: a.notify, Channels: a.channels,
+		Notify: a.notify, Channels: a.channels, Cluster: a.cluster,
 		Observe: a.metrics.observeCall, DataDir: a.set.DataDir, Version: a.cfg.Version,
 	}, c)
 }

@@ -92,8 +92,8 @@ func TestBadInput(t *testing.T) {
 // TestSameID: a second core with the id of one that runs is refused, and told where the other is.
 func TestSameID(t *testing.T) {
 	url := testkit.Postgres(t)
-	open(t, cluster.Config{Store: sharedStore(t, url), ID: "a", Shared: true, Lease: longLease, Beat: beat})
-	_, err := cluster.Open(t.Context(), cluster.Config{Store: sharedStore(t, url), ID: "a", Shared: true, Lease: lease, Beat: beat})
+	open(t, cluster.Config{Store: testkit.SharedStore(t, url), ID: "a", Shared: true, Lease: longLease, Beat: beat})
+	_, err := cluster.Open(t.Context(), cluster.Config{Store: testkit.SharedStore(t, url), ID: "a", Shared: true, Lease: lease, Beat: beat})
 	if !errors.Is(err, cluster.ErrNodeTaken) || !strings.Contains(err.Error(), "SVC_NODE_ID") {
 		t.Errorf("a second node a: %v", err)
 	}
@@ -210,8 +210,8 @@ func TestCutOff(t *testing.T) {
 	line := testkit.NewLine(t, url)
 	ended := make(chan string, 1)
 	// Three seconds lie between the end of its work and that of its lease.
-	a := open(t, cluster.Config{Store: sharedStore(t, line.URL), ID: "a", Shared: true, Lease: 9 * time.Second, Beat: beat})
-	st := sharedStore(t, url)
+	a := open(t, cluster.Config{Store: testkit.SharedStore(t, line.URL), ID: "a", Shared: true, Lease: 9 * time.Second, Beat: beat})
+	st := testkit.SharedStore(t, url)
 	open(t, cluster.Config{Store: st, ID: "b", Shared: true, Lease: longLease, Beat: beat, Ended: func(_ context.Context, node string) error {
 		ended <- node
 		return nil
@@ -239,7 +239,7 @@ func TestCutOff(t *testing.T) {
 // TestShortOutage: a database that is away for less than the patience of a node ends nothing.
 func TestShortOutage(t *testing.T) {
 	line := testkit.NewLine(t, testkit.Postgres(t))
-	c := open(t, cluster.Config{Store: sharedStore(t, line.URL), ID: "a", Shared: true, Lease: longLease, Beat: beat})
+	c := open(t, cluster.Config{Store: testkit.SharedStore(t, line.URL), ID: "a", Shared: true, Lease: longLease, Beat: beat})
 	alive, epoch := c.Alive()
 	line.Cut(true)
 	hanging, cancel := context.WithTimeout(t.Context(), 2*beat)

@@ -85,12 +85,6 @@ func workAsLeader(ctx context.Context, st *store.Store, c *cluster.Cluster, id s
 	}
 }
 
-// sharedStore opens a database as one of several cores does.
-func sharedStore(t *testing.T, url string) *store.Store {
-	t.Helper()
-	return testkit.OpenStore(t, store.Config{Dialect: store.Postgres, URL: url, Shared: true, MigrateWithoutCopy: true}, cluster.Migrations())
-}
-
 // open makes a node with short times, until the test ends.
 func open(t *testing.T, cfg cluster.Config) *cluster.Cluster {
 	t.Helper()
@@ -107,8 +101,8 @@ func open(t *testing.T, cfg cluster.Config) *cluster.Cluster {
 func openPair(t *testing.T) (a, b *cluster.Cluster, st *store.Store) {
 	t.Helper()
 	url := testkit.Postgres(t)
-	a = open(t, cluster.Config{Store: sharedStore(t, url), ID: "a", Shared: true, Lease: longLease, Beat: beat})
-	st = sharedStore(t, url)
+	a = open(t, cluster.Config{Store: testkit.SharedStore(t, url), ID: "a", Shared: true, Lease: longLease, Beat: beat})
+	st = testkit.SharedStore(t, url)
 	return a, open(t, cluster.Config{Store: st, ID: "b", Shared: true, Lease: longLease, Beat: beat}), st
 }
 

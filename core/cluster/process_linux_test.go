@@ -46,7 +46,7 @@ func readWork(t *testing.T, st *store.Store) (all []work) {
 // write when it was stopped is written in the time of the other.
 func TestProcesses(t *testing.T) {
 	url := testkit.Postgres(t)
-	st := sharedStore(t, url)
+	st := testkit.SharedStore(t, url)
 	testkit.Execute(t, st, workTable)
 	nodes := map[string]*os.Process{}
 	for i := range 3 {

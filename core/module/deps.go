@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
@@ -27,6 +28,8 @@ type Deps struct {
 	Bus     *event.Bus
 	Queue   *queue.Queue
 	Users   *auth.Users
+	// Cluster is this core among those that use the database.
+	Cluster *cluster.Cluster
 	Notify  *notify.Sender
 	// Channels keeps the settings of the channels to which Notify sends.
 	Channels *channels.Manager

@@ -4,7 +4,9 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -18,6 +20,29 @@ func SQLiteConfig(t testing.TB) store.Config {
 func PostgresConfig(t testing.TB) store.Config {
 	t.Helper()
 	return store.Config{Dialect: store.Postgres, URL: Postgres(t), Exclusive: true, MigrateWithoutCopy: true}
+}
+
+// SharedStore opens a PostgreSQL database, as Postgres makes one, beside other stores of the test.
+func SharedStore(t testing.TB, url string, modules ...store.Migrations) *store.Store {
+	t.Helper()
+	return OpenStore(t, store.Config{Dialect: store.Postgres, URL: url, Shared: true, MigrateWithoutCopy: true},
+		append(modules, cluster.Migrations())...)
+}
+
+// OpenCluster makes the core of a test known among those of its database until the test ends. The migrations of cluster must have run. Cores
+// that share the database have long leases, so that only those end which a test ends.
+func OpenCluster(t testing.TB, st *store.Store, id string, shared bool) *cluster.Cluster {
+	t.Helper()
+	cfg := cluster.Config{Store: st, ID: id, Shared: shared}
+	if shared {
+		cfg.Lease, cfg.Beat = time.Minute, 200*time.Millisecond
+	}
+	c, err := cluster.Open(context.Background(), cfg)
+	if err != nil {
+		t.Fatalf("open the cluster: %v", err)
+	}
+	t.Cleanup(c.Close)
+	return c
 }
 
 // OpenStore opens and migrates a store and closes it when the test ends.

@@ -257,6 +257,7 @@ func (a *App) usersChanged() {
 	if err := a.refreshServices(ctx); err != nil {
 		a.log.Error("cannot apply a change of users, retrying", "error", err)
 	}
+	_ = a.cluster.Publish(ctx, auth.TopicUsers, "")
 }
 
 // watchDatabase has the services take in what the command line writes while the core runs.

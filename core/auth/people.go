@@ -164,6 +164,9 @@ func (u *Users) changeUser(ctx context.Context, email string, f func(context.Con
 	}))
 }
 
+// TopicUsers is where cores tell each other that users were disabled, enabled or deleted.
+const TopicUsers = "core.users"
+
 // OnChange sets who hears that users were disabled or enabled by this process, after the commit. It is set once, before
 // there are requests. What other processes change is seen in the database.
 func (u *Users) OnChange(f func()) { u.changed = f }

@@ -182,8 +182,8 @@ func (c *Cluster) Close() {
 // ID is the name of this node.
 func (c *Cluster) ID() string { return c.cfg.ID }
 
-// Shared reports whether other cores may use the database.
-func (c *Cluster) Shared() bool { return c.cfg.Shared }
+// Shared reports whether other cores may use the database. A nil Cluster is that of a core alone.
+func (c *Cluster) Shared() bool { return c != nil && c.cfg.Shared }
 
 // Epoch rises when this node was taken for dead. What it writes as an owner is written for an epoch.
 func (c *Cluster) Epoch() int64 {

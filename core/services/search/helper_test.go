@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/webtest"
@@ -102,14 +103,16 @@ type env struct {
 	clock   *searchtest.Clock
 	backend *backend
 	// more are the further backends of the chain.
-	more   []*backend
-	set    Settings
-	logs   *logs
-	people people
-	svc    *Service
-	base   string
-	server *httpd.Server
-	public string
+	more []*backend
+	set  Settings
+	// cluster is nil for a core alone.
+	cluster *cluster.Cluster
+	logs    *logs
+	people  access.People
+	svc     *Service
+	base    string
+	server  *httpd.Server
+	public  string
 }
 
 func keyring(t testing.TB) *secret.Keyring {
@@ -144,10 +147,8 @@ func newEnvOn(t testing.TB, st *store.Store, change ...func(*env)) *env {
 func (e *env) start() *Service {
 	e.Helper()
 	cfg := Config{
-		Store: e.store, Keyring: e.ring, Logger: e.logs.logger(), Settings: e.set, Backends: e.backends(), Now: e.clock.Now, PublicURL: e.public,
-	}
-	if e.people != nil {
-		cfg.People = e.people
+		Store: e.store, Cluster: e.cluster, Keyring: e.ring, Logger: e.logs.logger(), Settings: e.set, Backends: e.backends(), Now: e.clock.Now, PublicURL: e.public,
+		People: e.people,
 	}
 	svc, err := New(context.Background(), cfg)
 	if err != nil {

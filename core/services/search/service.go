@@ -6,11 +6,13 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -28,7 +30,9 @@ var migrations embed.FS
 
 // Config is what the service needs.
 type Config struct {
-	Store    *store.Store
+	Store *store.Store
+	// Cluster is this core among those of the database; nil for a core alone.
+	Cluster  *cluster.Cluster
 	Keyring  *secret.Keyring
 	Logger   hclog.Logger
 	Settings Settings
@@ -59,6 +63,9 @@ type Service struct {
 	settings atomic.Pointer[Settings]
 	// seen is up to when tokens and keys were read, in Unix milliseconds.
 	seen atomic.Int64
+	// stopFollowing ends following, which takes in what other cores write.
+	stopFollowing context.CancelFunc
+	following     sync.WaitGroup
 }
 
 // New loads tokens, keys and counters, and ends what a crash left open. The migrations have run.
@@ -72,7 +79,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = proxy.NewMetrics(nil)
 	}
-	s := &Service{cfg: cfg}
+	s := &Service{cfg: cfg, stopFollowing: func() {}}
 	if err := s.makeRooms(); err != nil {
 		return nil, err
 	}
@@ -82,6 +89,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if err := s.restoreState(ctx); err != nil {
 		return nil, err
 	}
+	s.followChanges()
 	cfg.Metrics.WatchKeys(s.Pool().CountStates)
 	return s, nil
 }
@@ -92,11 +100,11 @@ func (s *Service) makeRooms() (err error) {
 	s.Log = audit.New(audit.Config{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Disabled: cfg.Settings.NoAudit})
 	s.Access = access.New(access.Config{
 		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.Log,
-		People: cfg.People,
+		People: cfg.People, Cluster: cfg.Cluster,
 	})
 	s.Keys = keys.New(keys.Config{
 		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Backend: s.keyUpstream, Requests: s.Log, Reporter: s,
-		Refresh: s.Refresh,
+		Refresh: s.Refresh, Cluster: cfg.Cluster,
 	})
 	s.Proxy = proxy.New(proxy.Config{
 		Tokens: s.Table(), Keys: s.Keys, Audit: s.Writer(), Research: s.Log.Store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
@@ -184,8 +192,11 @@ func (s *Service) restoreState(ctx context.Context) error {
 // Refresh takes in what other processes have written to tokens and keys.
 func (s *Service) Refresh(ctx context.Context) error { return s.refreshState(ctx, s.seen.Load()) }
 
-// refreshSlack covers clocks that differ, and transactions that wait for the writer and commit after later ones.
-const refreshSlack = time.Minute
+const (
+	// refreshSlack covers transactions that wait for the writer and commit after later ones, sharedSlack clocks that differ as well.
+	refreshSlack = time.Minute
+	sharedSlack  = 10 * time.Minute
+)
 
 func (s *Service) refreshState(ctx context.Context, since int64) error {
 	now := s.cfg.Now()
@@ -195,7 +206,11 @@ func (s *Service) refreshState(ctx context.Context, since int64) error {
 	if err := s.RefreshKeys(ctx, since); err != nil {
 		return err
 	}
-	s.seen.Store(now.Add(-refreshSlack).UnixMilli())
+	slack := refreshSlack
+	if s.cfg.Cluster.Shared() {
+		slack = sharedSlack
+	}
+	s.seen.Store(now.Add(-slack).UnixMilli())
 	return nil
 }
 
@@ -233,6 +248,8 @@ func (s *Service) Alert(ctx context.Context, to alert.Alerter) error {
 
 // Close writes the rest of the audit. No request may be under way.
 func (s *Service) Close() {
+	s.stopFollowing()
+	s.following.Wait()
 	s.Monitor.Close()
 	s.Keys.Wait()
 	s.Log.Close()

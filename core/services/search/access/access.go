@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -21,7 +22,9 @@ type tokenRequests interface {
 
 // Config is what Access needs.
 type Config struct {
-	Store   *store.Store
+	Store *store.Store
+	// Cluster is this core among those of the database; nil for a core alone.
+	Cluster *cluster.Cluster
 	Keyring *secret.Keyring
 	Logger  hclog.Logger
 	Now     func() time.Time
@@ -49,9 +52,17 @@ func New(cfg Config) *Access {
 		client: &firstClient{store: &clientStore{cfg.Store}},
 	}
 	a.table = newTable(a.Store, cfg.Defaults, cfg.Now)
-	a.changed = func(r tokenRecord) { a.table.storeRecords([]tokenRecord{r}) }
+	a.changed = func(r tokenRecord) {
+		a.table.storeRecords([]tokenRecord{r})
+		if cfg.Cluster.Shared() {
+			_ = cfg.Cluster.Publish(context.Background(), TopicTokens, r.ID)
+		}
+	}
 	return a
 }
+
+// TopicTokens is where cores tell each other the ids of tokens that were changed.
+const TopicTokens = "search.token"
 
 // Table returns the tokens in memory.
 func (a *Access) Table() *Table { return a.table }
@@ -61,6 +72,16 @@ func (a *Access) LoadFirstClient(ctx context.Context) error {
 	if err := a.client.loadState(ctx); err != nil {
 		return fmt.Errorf("read the first client: %w", err)
 	}
+	return nil
+}
+
+// LoadTokens reads tokens anew, by their ids.
+func (a *Access) LoadTokens(ctx context.Context, ids []string) error {
+	records, err := a.Store.tokensByID(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("load access tokens: %w", err)
+	}
+	a.table.storeRecords(records)
 	return nil
 }
 

@@ -47,6 +47,12 @@ func (r *Store) TokensSince(ctx context.Context, updated int64) (out []tokenReco
 	return out, err
 }
 
+// tokensByID returns tokens, also those that are deleted.
+func (r *Store) tokensByID(ctx context.Context, ids []string) (out []tokenRecord, err error) {
+	err = r.db(ctx).Where("id IN ?", ids).Find(&out).Error
+	return out, err
+}
+
 // EndGrants deletes the access tokens of a user in the running transaction. A running service takes that in by Refresh.
 func EndGrants(ctx context.Context, s *store.Store, userID string, now time.Time) error {
 	at := now.UnixMilli()

@@ -20,7 +20,7 @@ type KeyAdmin struct {
 	now     func() time.Time
 	Store   *Store
 	// changed tells the service of this process.
-	changed func(context.Context) error
+	changed func(ctx context.Context, ids ...string) error
 }
 
 // NewKeyAdmin makes a KeyAdmin on a database whose migrations have run; now nil means time.Now.
@@ -28,7 +28,7 @@ func NewKeyAdmin(st *store.Store, keyring *secret.Keyring, now func() time.Time)
 	if now == nil {
 		now = time.Now
 	}
-	return &KeyAdmin{store: st, keyring: keyring, now: now, Store: &Store{st}, changed: func(context.Context) error { return nil }}
+	return &KeyAdmin{store: st, keyring: keyring, now: now, Store: &Store{st}, changed: func(context.Context, ...string) error { return nil }}
 }
 
 // AddedKey tells what became of one key of AddKeys.
@@ -61,7 +61,13 @@ func (a *KeyAdmin) AddKeys(ctx context.Context, group string, values []string) (
 	if err != nil {
 		return nil, fmt.Errorf("add upstream keys: %w", err)
 	}
-	return out, a.changed(ctx)
+	ids := make([]string, 0, len(out))
+	for _, k := range out {
+		if k.Status == "created" || k.Status == "restored" {
+			ids = append(ids, k.ID)
+		}
+	}
+	return out, a.changed(ctx, ids...)
 }
 
 func (a *KeyAdmin) addKey(ctx context.Context, group, value string) (AddedKey, error) {

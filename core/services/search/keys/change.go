@@ -46,7 +46,7 @@ func (a *KeyAdmin) changeKey(ctx context.Context, id string, c keyChange) error 
 	if err != nil {
 		return fmt.Errorf("change upstream key: %w", err)
 	}
-	return a.changed(ctx)
+	return a.changed(ctx, id)
 }
 
 // SetKeyEnabled takes a key into use or out of it.

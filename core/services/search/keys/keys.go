@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -39,7 +40,9 @@ type invalidKeyReporter interface {
 
 // Config is what Keys needs.
 type Config struct {
-	Store   *store.Store
+	Store *store.Store
+	// Cluster is this core among those of the database; nil for a core alone.
+	Cluster *cluster.Cluster
 	Keyring *secret.Keyring
 	Logger  hclog.Logger
 	Now     func() time.Time
@@ -68,9 +71,25 @@ type Keys struct {
 // New makes a Keys with an empty pool: RefreshKeys loads it.
 func New(cfg Config) *Keys {
 	k := &Keys{KeyAdmin: NewKeyAdmin(cfg.Store, cfg.Keyring, cfg.Now), cfg: cfg, log: cfg.Logger}
-	k.changed = cfg.Refresh
+	k.changed = func(ctx context.Context, ids ...string) error {
+		k.publishKeys(ctx, ids)
+		return cfg.Refresh(ctx)
+	}
 	k.pool = newPool(cfg.Now, k.KeyChanged)
 	return k
+}
+
+// TopicKeys is where cores tell each other the ids of keys that were changed.
+const TopicKeys = "search.key"
+
+// publishKeys tells other cores that keys were changed.
+func (k *Keys) publishKeys(ctx context.Context, ids []string) {
+	if !k.cfg.Cluster.Shared() {
+		return
+	}
+	for _, id := range ids {
+		_ = k.cfg.Cluster.Publish(ctx, TopicKeys, id)
+	}
 }
 
 // Pool returns the keys in memory.
@@ -79,6 +98,16 @@ func (k *Keys) Pool() *Pool { return k.pool }
 // RefreshKeys takes in what was written to keys since a moment in Unix milliseconds.
 func (k *Keys) RefreshKeys(ctx context.Context, since int64) error {
 	records, err := k.Store.KeysSince(ctx, since)
+	if err != nil {
+		return fmt.Errorf("load upstream keys: %w", err)
+	}
+	k.LoadKeys(records)
+	return nil
+}
+
+// ReloadKeys reads keys anew, by their ids.
+func (k *Keys) ReloadKeys(ctx context.Context, ids []string) error {
+	records, err := k.Store.keysByID(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("load upstream keys: %w", err)
 	}
@@ -138,6 +167,9 @@ func (k *Keys) KeyChanged(id string, state KeyState, reason string, until, now t
 		defer cancel()
 		err := k.store.Tx(ctx, "mark upstream key", func(ctx context.Context) error {
 			stored, err := k.Store.SetKeyState(ctx, id, state, reason, store.Millis(until), now.UnixMilli())
+			if stored && err == nil {
+				k.publishKeys(ctx, []string{id})
+			}
 			if stored && err == nil && state == KeyInvalid {
 				err = k.cfg.Reporter.ReportInvalidKey(ctx, id, reason)
 			}

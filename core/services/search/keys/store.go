@@ -45,6 +45,12 @@ func (r *Store) KeysSince(ctx context.Context, updated int64) (out []KeyRecord, 
 	return out, err
 }
 
+// keysByID returns keys, also those that are deleted.
+func (r *Store) keysByID(ctx context.Context, ids []string) (out []KeyRecord, err error) {
+	err = r.db(ctx).Where("id IN ?", ids).Find(&out).Error
+	return out, err
+}
+
 // SetKeyState stores what an answer said at a moment, unless the key is deleted, disabled or invalid, or was changed since. It reports
 // whether it was stored.
 func (r *Store) SetKeyState(ctx context.Context, id string, state KeyState, reason string, until, now int64) (stored bool, err error) {

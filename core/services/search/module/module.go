@@ -36,8 +36,8 @@ func openService(ctx context.Context, deps module.Deps, c module.Configuration) 
 		return nil, err
 	}
 	s.Service, err = search.New(ctx, search.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Logger: deps.Logger, Settings: set, Backends: backends, Metrics: proxy.NewMetrics(deps.Metrics),
-		PublicURL: c.Front.PublicURL, Version: deps.Version, People: deps.Users, Sessions: deps.Users.Sessions,
+		Store: deps.Store, Cluster: deps.Cluster, Keyring: deps.Keyring, Logger: deps.Logger, Settings: set, Backends: backends,
+		Metrics: proxy.NewMetrics(deps.Metrics), PublicURL: c.Front.PublicURL, Version: deps.Version, People: deps.Users, Sessions: deps.Users.Sessions,
 	})
 	return s, err
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -30,6 +32,10 @@ import (
 
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.ReleaseMode)
+	if token := os.Getenv(envSpender); token != "" {
+		fmt.Fprintln(os.Stderr, spendForever(token, os.Getenv(envSpenderURL)))
+		os.Exit(1)
+	}
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
 }
 
@@ -98,8 +104,10 @@ func reply(status int, body string) *sdk.Reply {
 // env is a service with everything around it.
 type env struct {
 	testing.TB
-	store   *store.Store
-	ring    *secret.Keyring
+	store *store.Store
+	ring  *secret.Keyring
+	// now is that of clock unless it is set.
+	now     func() time.Time
 	clock   *searchtest.Clock
 	backend *backend
 	// more are the further backends of the chain.
@@ -149,6 +157,9 @@ func (e *env) start() *Service {
 	cfg := Config{
 		Store: e.store, Cluster: e.cluster, Keyring: e.ring, Logger: e.logs.logger(), Settings: e.set, Backends: e.backends(), Now: e.clock.Now, PublicURL: e.public,
 		People: e.people,
+	}
+	if e.now != nil {
+		cfg.Now = e.now
 	}
 	svc, err := New(context.Background(), cfg)
 	if err != nil {

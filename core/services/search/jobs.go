@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -33,5 +34,5 @@ func Housekeeping() []string { return []string{jobPurge, jobSync} }
 
 // purgeOldRecords deletes what the audit keeps no longer.
 func (s *Service) purgeOldRecords(ctx context.Context, _ *queue.Job, _ queue.Progress) (any, error) {
-	return nil, s.Log.PurgeOldRecords(ctx, s.settings.Load().Retention)
+	return nil, errors.Join(s.Log.PurgeOldRecords(ctx, s.settings.Load().Retention), s.PurgeLeases(ctx))
 }

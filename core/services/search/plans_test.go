@@ -69,8 +69,8 @@ func TestNoQueryScans(t *testing.T) {
 			"research":        func() error { _, _, err := r.FindResearch(ctx, "x5", searchtest.Noon.Add(-time.Hour)); return err },
 			"last request":    func() error { _, err := r.LastRequestID(ctx); return err },
 			"open requests":   func() error { _, err := r.CloseInterrupted(ctx); return err },
-			"use of the hour": func() error { _, err := toks.UsageSince(ctx, minute-2); return err },
-			"use of the day":  func() error { _, err := toks.UsageSums(ctx, minute-4, minute-2); return err },
+			"use of the hour": func() error { _, err := toks.UsageSince(ctx, minute-2, nil); return err },
+			"use of the day":  func() error { _, err := toks.UsageSums(ctx, minute-4, minute-2, nil); return err },
 			"old rows": func() error {
 				old := searchtest.Noon.Add(-300 * time.Hour)
 				_, err := r.PurgeBefore(ctx, audit.Cutoffs{Rows: old, Usage: old, Research: old}, 100)

@@ -252,5 +252,6 @@ func (s *Service) Close() {
 	s.following.Wait()
 	s.Monitor.Close()
 	s.Keys.Wait()
+	s.CloseLeases()
 	s.Log.Close()
 }

@@ -43,6 +43,8 @@ type Access struct {
 	requests tokenRequests
 	people   People
 	client   *firstClient
+	// leases are nil for a core alone.
+	leases *leasePool
 }
 
 // New makes an Access without tokens: Refresh loads them.
@@ -51,7 +53,9 @@ func New(cfg Config) *Access {
 		TokenAdmin: NewTokenAdmin(cfg.Store, cfg.Keyring, cfg.Now), log: cfg.Logger, requests: cfg.Requests, people: cfg.People,
 		client: &firstClient{store: &clientStore{cfg.Store}},
 	}
+	a.leases = openLeases(cfg.Store, cfg.Cluster, cfg.Logger)
 	a.table = newTable(a.Store, cfg.Defaults, cfg.Now)
+	a.table.leases = a.leases
 	a.changed = func(r tokenRecord) {
 		a.table.storeRecords([]tokenRecord{r})
 		if cfg.Cluster.Shared() {

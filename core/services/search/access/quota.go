@@ -39,6 +39,9 @@ const (
 // UTC month, and the requests of a rolling minute of 60 one-second buckets. Credits are reserved before the upstream
 // is called and settled afterwards; a reservation counts as used. The limits hold exactly under any concurrency.
 type counter struct {
+	// lease is what this core may spend where several cores share the limits; nil for a core alone.
+	lease *lease
+
 	mu       sync.Mutex
 	seconds  ring
 	requests ring
@@ -302,32 +305,16 @@ func (x *Exceeded) AsFault(now time.Time) error {
 	return out
 }
 
-// Reserve admits a request at the price, or returns the limit that it would exceed; then nothing has changed.
-func (t *Token) Reserve(now time.Time, price int64) *Exceeded {
-	return t.counter.reserve(now, price, t.Limits)
-}
-
-// ReplaceReservation replaces a reservation by one at the price next, or returns the limit that it would exceed; then
-// nothing has changed.
-func (t *Token) ReplaceReservation(now time.Time, price, next int64) *Exceeded {
-	return t.counter.replaceReservation(now, price, next, t.Limits)
-}
-
-// Settle replaces a reservation by the credits that were used. began is when the request was admitted.
-func (t *Token) Settle(now, began time.Time, price, credits int64, outcome audit.Outcome) {
-	t.counter.settleReservation(now, began, price, credits, outcome)
-}
-
 // CountRefused counts a request that was refused.
 func (t *Token) CountRefused(now, began time.Time) { t.counter.countRefused(now, began) }
 
 // Snapshot returns what the token has used.
-func (t *Token) Snapshot(now time.Time) Used { return t.counter.snapshot(now) }
+func (t *Token) Snapshot(now time.Time) Used { return t.counter.withOthers(now).snapshot(now) }
 
 // HourlyWindow returns the values of the rate-limit headers: the limit, the requests that are left, and when the oldest
 // one leaves the window.
 func (t *Token) HourlyWindow(now time.Time) (limit, remaining int64, reset time.Time) {
-	remaining, reset = t.counter.hourlyWindow(now, t.Limits.RequestsHour)
+	remaining, reset = t.counter.withOthers(now).hourlyWindow(now, t.Limits.RequestsHour)
 	return t.Limits.RequestsHour, remaining, reset
 }
 

@@ -67,15 +67,23 @@ func (r *Store) hasTokens(ctx context.Context) (has bool, err error) {
 	return has, err
 }
 
-// UsageSince returns the stored use since a minute, one row for each token and minute.
-func (r *Store) UsageSince(ctx context.Context, minute int64) (out []audit.UsageRecord, err error) {
-	err = r.db(ctx).Where("minute >= ?", minute).Find(&out).Error
+// UsageSince returns the stored use of tokens, of the ids or all, since a minute, one row for each token and minute.
+func (r *Store) UsageSince(ctx context.Context, minute int64, ids []string) (out []audit.UsageRecord, err error) {
+	err = ofTokens(r.db(ctx).Where("minute >= ?", minute), ids).Find(&out).Error
 	return out, err
 }
 
-// UsageSums returns the stored use from one minute to before another, summed by token and dated by its newest minute.
-func (r *Store) UsageSums(ctx context.Context, from, before int64) (out []audit.UsageRecord, err error) {
-	err = r.db(ctx).Model(&audit.UsageRecord{}).
+// ofTokens restricts a statement to tokens, unless there are none.
+func ofTokens(q *gorm.DB, ids []string) *gorm.DB {
+	if len(ids) == 0 {
+		return q
+	}
+	return q.Where("token_id IN ?", ids)
+}
+
+// UsageSums returns the stored use of tokens, of the ids or all, from one minute to before another, summed by token and dated by its newest minute.
+func (r *Store) UsageSums(ctx context.Context, from, before int64, ids []string) (out []audit.UsageRecord, err error) {
+	err = ofTokens(r.db(ctx).Model(&audit.UsageRecord{}), ids).
 		Select("token_id, MAX(minute) AS minute, SUM(requests) AS requests, SUM(credits) AS credits, SUM(successes) AS successes, SUM(errors) AS errors, SUM(refused) AS refused").
 		Where("minute >= ? AND minute < ?", from, before).Group("token_id").Scan(&out).Error
 	return out, err

@@ -49,6 +49,8 @@ type Table struct {
 	store    *Store
 	defaults Limits
 	now      func() time.Time
+	// leases are nil for a core alone.
+	leases *leasePool
 
 	mu   sync.RWMutex
 	byID map[string]*Token
@@ -91,9 +93,12 @@ func (t *Table) storeRecords(records []tokenRecord) {
 		if t.deleted[r.ID] || old != nil && old.updated > r.UpdatedAt {
 			continue
 		}
-		next := r.toToken(t.defaults)
+		next := t.newTokenLocked(r)
 		if old != nil {
 			next.counter = old.counter
+			if l := next.counter.lease; l != nil && old.Limits != next.Limits {
+				l.expire()
+			}
 		}
 		t.byID[r.ID] = next
 	}
@@ -127,7 +132,16 @@ func (t *Table) Usable(tok *Token) bool {
 func (t *Table) newToken(r tokenRecord) *Token {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return r.toToken(t.defaults)
+	return t.newTokenLocked(r)
+}
+
+// newTokenLocked returns the token of a record, with a counter of its own. The caller holds the mutex.
+func (t *Table) newTokenLocked(r tokenRecord) *Token {
+	out := r.toToken(t.defaults)
+	if t.leases != nil {
+		out.counter.lease = newLease(t.leases, r.ID)
+	}
+	return out
 }
 
 func (r tokenRecord) toToken(defaults Limits) *Token {
@@ -143,7 +157,7 @@ func (r tokenRecord) toToken(defaults Limits) *Token {
 
 // quotaState returns the widest window of the quota that is used up.
 func (t *Token) quotaState(now time.Time) string {
-	u, l := t.counter.readSums(now), t.Limits
+	u, l := t.counter.withOthers(now).readSums(now), t.Limits
 	switch {
 	case u.MonthlyCredits >= l.CreditsMonth:
 		return QuotaMonth
@@ -259,7 +273,7 @@ func (t *Table) BuiltinToken() *Token {
 	if found := t.byID[BuiltinID]; found != nil {
 		return found
 	}
-	made := &Token{Id: BuiltinID, Enabled: true, Limits: t.defaults, counter: &counter{}}
+	made := t.newTokenLocked(tokenRecord{ID: BuiltinID, Enabled: true})
 	t.byID[BuiltinID] = made
 	return made
 }
@@ -278,7 +292,7 @@ func (t *Table) usedPeriods(now time.Time, month bool) map[string]period {
 	defer t.mu.RUnlock()
 	out := make(map[string]period, len(t.byID))
 	for id, tok := range t.byID {
-		out[id] = tok.counter.periodUse(now, month)
+		out[id] = tok.counter.withOthers(now).periodUse(now, month)
 	}
 	return out
 }

@@ -86,6 +86,9 @@ type TokenPage struct {
 func (a *Access) FindTokens(ctx context.Context, f TokenFilter, page, perPage int) (TokenPage, error) {
 	var spent map[string]string
 	if f.QuotaState != "" {
+		if err := a.RefreshUse(ctx); err != nil {
+			return TokenPage{}, err
+		}
 		spent = a.table.spentLimits()
 	}
 	out := TokenPage{Page: page, PerPage: perPage}
@@ -127,6 +130,11 @@ func (a *Access) describeTokens(ctx context.Context, records []tokenRecord) ([]A
 	ever, err := a.requests.LifetimeSums(ctx, audit.ScopeToken, ids)
 	if err != nil {
 		return nil, err
+	}
+	if len(ids) > 0 {
+		if err := a.RefreshUse(ctx, ids...); err != nil {
+			return nil, err
+		}
 	}
 	out := make([]AuthToken, len(records))
 	for i, r := range records {

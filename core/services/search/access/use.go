@@ -3,7 +3,9 @@ package access
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/lists"
@@ -41,6 +43,11 @@ func (a *Access) DashboardOf(ctx context.Context, user string) (Dashboard, error
 		return Dashboard{}, err
 	}
 	ids := lists.ConvertAll(records, func(r tokenRecord) string { return r.ID })
+	if len(ids) > 0 {
+		if err := a.RefreshUse(ctx, ids...); err != nil {
+			return Dashboard{}, err
+		}
+	}
 	ever, err := a.requests.LifetimeSums(ctx, audit.ScopeToken, ids)
 	if err != nil {
 		return Dashboard{}, err
@@ -76,10 +83,13 @@ type TopToken struct {
 	Refused  int64  `json:"refused"`
 }
 
-// TopTokens are the tokens that used most in the UTC day or month, by credits and then by requests. It is read from the
+// TopTokens are the tokens that used most in the UTC day or month, by credits and then by requests. A core alone reads it from the
 // counters in memory.
 func (a *Access) TopTokens(ctx context.Context, window string, limit int) ([]TopToken, error) {
 	now := a.now()
+	if err := a.RefreshUse(ctx); err != nil {
+		return nil, err
+	}
 	top := []TopToken{}
 	for id, p := range a.table.usedPeriods(now, window == "month") {
 		if n := p.successes + p.errors; n+p.refused > 0 {
@@ -98,32 +108,67 @@ func (a *Access) TopTokens(ctx context.Context, window string, limit int) ([]Top
 	return top, err
 }
 
-// RestoreCounters rebuilds the windows of every token from the stored use: single minutes for the rolling hour, sums for
-// the rest of the day and the month.
+// RestoreCounters rebuilds the windows of every token from the stored use.
 func (a *Access) RestoreCounters(ctx context.Context) error {
 	// The built-in token is stored nowhere, but what was used without a token is.
 	a.table.BuiltinToken()
+	if err := a.startLeases(ctx); err != nil {
+		return err
+	}
+	if a.leases != nil {
+		return a.RefreshUse(ctx)
+	}
 	now := a.now()
+	return a.eachUse(ctx, now, nil, func(u audit.UsageRecord) {
+		if t := a.table.Get(u.TokenID); t != nil {
+			t.counter.restoreMinute(now, u)
+		}
+	})
+}
+
+// RefreshUse reads what tokens, of the ids or all, have used at other cores. For a core alone it does nothing.
+func (a *Access) RefreshUse(ctx context.Context, ids ...string) error {
+	if a.leases == nil {
+		return nil
+	}
+	now := a.now()
+	totals := map[string]*counter{}
+	err := a.eachUse(ctx, now, ids, func(u audit.UsageRecord) {
+		if totals[u.TokenID] == nil {
+			totals[u.TokenID] = &counter{}
+		}
+		totals[u.TokenID].restoreMinute(now, u)
+	})
+	if err != nil {
+		return fmt.Errorf("read what tokens have used: %w", err)
+	}
+	for id, total := range totals {
+		if t := a.table.Get(id); t != nil {
+			t.counter.setTotal(now, total)
+		}
+	}
+	return nil
+}
+
+// eachUse visits the stored use of tokens, of the ids or all: single minutes for the rolling hour, sums for the rest of the day and the month.
+func (a *Access) eachUse(ctx context.Context, now time.Time, ids []string, visit func(audit.UsageRecord)) error {
 	hour, day, month := now.Unix()/60-ringMinutes+1, dayStart(now), monthStart(now)
-	recent, err := a.Store.UsageSince(ctx, hour)
+	sums, err := a.Store.UsageSince(ctx, hour, ids)
 	if err != nil {
 		return err
 	}
-	sums := recent
 	for _, span := range [][2]int64{{month, min(day, hour)}, {max(day, month), hour}} {
 		if span[0] >= span[1] {
 			continue
 		}
-		part, err := a.Store.UsageSums(ctx, span[0], span[1])
+		part, err := a.Store.UsageSums(ctx, span[0], span[1], ids)
 		if err != nil {
 			return err
 		}
 		sums = append(sums, part...)
 	}
 	for _, u := range sums {
-		if t := a.table.Get(u.TokenID); t != nil {
-			t.counter.restoreMinute(now, u)
-		}
+		visit(u)
 	}
 	return nil
 }

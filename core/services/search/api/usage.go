@@ -41,6 +41,10 @@ func (h *proxyHandlers) handleUsage(c *gin.Context) {
 		writeError(c, err)
 		return
 	}
+	if err := h.access.RefreshUse(c.Request.Context(), tok.Id); err != nil {
+		writeError(c, err)
+		return
+	}
 	c.Header("Cache-Control", "no-store")
 	h.rateHeaders(c, tok)
 	c.JSON(http.StatusOK, newUsage(tok, h.now()))

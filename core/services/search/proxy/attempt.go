@@ -23,6 +23,8 @@ type attempt struct {
 	call  *Call
 
 	started time.Time
+	// began is when the call was admitted, by the proxy's clock.
+	began time.Time
 	// clientCtx is the context of the client's request. It decides whether another backend or key is tried, nothing
 	// else.
 	clientCtx context.Context
@@ -103,8 +105,7 @@ func (a *attempt) tryBackends(ctx context.Context) (*Answer, error) {
 			failed.discard()
 			return a.answerFromCache(l, k), nil
 		}
-		if x := a.reserveCredits(l); x != nil {
-			err = x
+		if err = a.reserveCredits(ctx, l); err != nil {
 			continue
 		}
 		var ans *Answer
@@ -135,13 +136,17 @@ func (a *attempt) tryBackends(ctx context.Context) (*Answer, error) {
 }
 
 // reserveCredits replaces the credits that the call has reserved by those that a backend asks for.
-func (a *attempt) reserveCredits(l *chainedBackend) error {
+func (a *attempt) reserveCredits(ctx context.Context, l *chainedBackend) error {
 	next := a.priceAt(l) + a.spent
 	if a.unmetered || next == a.reserved {
 		return nil
 	}
 	now := a.proxy.now()
-	if x := a.call.Token.ReplaceReservation(now, a.reserved, next); x != nil {
+	x, err := a.call.Token.ReplaceReservation(ctx, now, a.began, a.reserved, next)
+	switch {
+	case err != nil:
+		return err
+	case x != nil:
 		return x.AsFault(now)
 	}
 	a.reserved = next
@@ -245,7 +250,7 @@ func (a *attempt) fetchResearch(ctx context.Context) (*Answer, error) {
 		if r.Backend != "" && r.Backend != l.ref {
 			continue
 		}
-		if err := a.reserveCredits(l); err != nil {
+		if err := a.reserveCredits(ctx, l); err != nil {
 			return nil, err
 		}
 		if !l.credential {

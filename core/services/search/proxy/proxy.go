@@ -98,7 +98,7 @@ func (c *Call) keyCaller() keys.Caller { return keys.Caller{Token: c.Token.Id, P
 // client may see.
 func (p *Proxy) Perform(ctx context.Context, st *State, c *Call) (*Answer, error) {
 	began := p.now()
-	run := &attempt{proxy: p, state: st, call: c, cachePolicy: st.cachePolicyFor(c)}
+	run := &attempt{proxy: p, state: st, call: c, began: began, cachePolicy: st.cachePolicyFor(c)}
 	first := st.candidatesFor(c)[0]
 	if run.findCached(first) == nil {
 		run.reserved = run.priceAt(first)
@@ -108,7 +108,9 @@ func (p *Proxy) Perform(ctx context.Context, st *State, c *Call) (*Answer, error
 		// Until the end is known the row holds the reservation: it is what a crash makes the call cost.
 		Credits: run.reserved,
 	}}
-	if x := c.Token.Reserve(began, run.reserved); x != nil {
+	if x, err := c.Token.Reserve(ctx, began, run.reserved); err != nil {
+		return nil, err
+	} else if x != nil {
 		return nil, p.refuseCall(r, c, x)
 	}
 	if p.audit != nil {

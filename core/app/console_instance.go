@@ -45,7 +45,7 @@ func (p *providers) SendTest(ctx context.Context, ref, title, text string) (cons
 	}, notify.Target{})
 	out := console.Health{State: string(host.Ready), Took: time.Since(began)}
 	if err != nil {
-		out.State, out.Message = "error", p.app.redact.Values(fault.As(fault.FromPlugin(err)).Message)
+		out.State, out.Message = "error", p.app.redact.Values(fault.As(fault.FromPlugin(ref, err)).Message)
 	}
 	return out, nil
 }

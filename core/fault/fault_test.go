@@ -136,34 +136,35 @@ func TestFromPlugin(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := fault.FromPlugin(tt.err); got.Code != tt.code {
+			if got := fault.FromPlugin("search.one", tt.err); got.Code != tt.code {
 				t.Errorf("got %v, want %q", got, tt.code)
 			}
 		})
 	}
-	if got := fault.FromPlugin(retry); got.RetryAfter != 7*time.Second || strings.Contains(got.Message, "10.0.0.7") {
+	if got := fault.FromPlugin("search.one", retry); got.RetryAfter != 7*time.Second || strings.Contains(got.Message, "10.0.0.7") {
 		t.Errorf("retry is kept, the upstream's words are not: %+v", got)
 	}
-	wired := fault.FromPlugin(retry.GRPCStatus().Err())
+	wired := fault.FromPlugin("search.one", retry.GRPCStatus().Err())
 	if wired.Code != fault.UpstreamUnavailable || wired.RetryAfter != 7*time.Second {
 		t.Errorf("over the wire: %+v", wired)
 	}
-	if got := fault.FromPlugin(errs.BadInput("BAD", "max_results is too large")); got.Message != "max_results is too large" {
+	if got := fault.FromPlugin("search.one", errs.BadInput("BAD", "max_results is too large")); got.Message != "max_results is too large" {
 		t.Errorf("the caller's mistake is told: %q", got.Message)
 	}
 	for explained, want := range map[string]string{
 		"the server refuses: list json": "The server refuses: list json.", "two\n lines.": "Two lines.",
 		strings.Repeat("x", 600): "X" + strings.Repeat("x", 499) + "….",
 	} {
-		if got := fault.FromPlugin(errs.Unavailable(errs.ReasonExplained, "%s", explained).GRPCStatus().Err()); got.Message != want {
+		err := errs.Unavailable(errs.ReasonExplained, "%s", explained).GRPCStatus().Err()
+		if got := fault.FromPlugin("search.one", err); got.Message != want {
 			t.Errorf("what is explained is told: %q", got.Message)
 		}
 	}
-	if got := fault.FromPlugin(errs.New(errs.Plugin, codes.Unavailable, errs.ReasonExplained,
+	if got := fault.FromPlugin("search.one", errs.New(errs.Plugin, codes.Unavailable, errs.ReasonExplained,
 		"list json")); got.Code != fault.PluginUnavailable {
 		t.Errorf("what is not the upstream's: %v", got)
 	}
-	if fault.FromPlugin(nil) != nil {
+	if fault.FromPlugin("search.one", nil) != nil {
 		t.Error("nil is no error")
 	}
 }

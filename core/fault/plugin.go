@@ -14,10 +14,10 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
-// FromPlugin turns the error of a call to a plugin into what the caller is told. Only the caller's own mistakes, and what a plugin
-// explains, keep the plugin's words; for everything else the message is neutral and the cause stays in the chain. RetryAfter is kept. An
-// Error in the chain is returned as it is; nil gives nil.
-func FromPlugin(err error) *Error {
+// FromPlugin turns the error of a call to the instance ref, such as search.tavily, into what the caller is told. Only the caller's own
+// mistakes, and what a plugin explains, keep the plugin's words; for everything else the message is neutral and the cause stays in the
+// chain. RetryAfter is kept. An Error in the chain is returned as it is; nil gives nil.
+func FromPlugin(ref string, err error) *Error {
 	var own *Error
 	switch {
 	case err == nil:
@@ -27,34 +27,47 @@ func FromPlugin(err error) *Error {
 	case errors.Is(err, context.Canceled):
 		return canceled(err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return newUpstreamFault(err, errs.New(errs.Upstream, codes.DeadlineExceeded, errs.ReasonTimeout, ""))
+		return newUpstreamFault(ref, err, errs.New(errs.Upstream, codes.DeadlineExceeded, errs.ReasonTimeout, ""))
 	case !carriesStatus(err):
 		return As(err)
 	}
 	from := errs.From(err)
-	return fromPlugin(err, from).WithRetryAfter(from.RetryAfter)
+	return fromPlugin(ref, err, from).WithRetryAfter(from.RetryAfter)
 }
 
-func fromPlugin(err error, from *errs.Error) *Error {
+func fromPlugin(ref string, err error, from *errs.Error) *Error {
 	switch {
 	case from.Reason == errs.ReasonTooLarge:
-		return Wrap(err, AnswerTooLarge, "The provider's answer is too large. Ask for fewer results.")
+		return Wrap(err, AnswerTooLarge, "The answer of the provider %s is too large. Ask for fewer results.", ref)
 	case from.Reason == errs.ReasonNotReady:
-		return Wrap(err, NotReady, "The provider is not ready yet. Try again later.")
+		return Wrap(err, NotReady, "The provider %s is not ready yet. Try again later.", ref)
 	case from.Code == codes.Canceled:
 		return canceled(err)
 	case from.Reason == errs.ReasonExplained && from.Source == errs.Upstream:
 		return Wrap(err, UpstreamUnavailable, "%s", writeSentence(from.Message))
 	case from.Code == codes.DeadlineExceeded, from.Source == errs.Upstream:
-		return newUpstreamFault(err, from)
+		return newUpstreamFault(ref, err, from)
 	case from.Source == errs.Caller && from.Code == codes.NotFound:
 		return Wrap(err, NotFound, "%s", from.Message)
 	case from.Source == errs.Caller:
 		return Wrap(err, InvalidRequest, "%s", from.Message)
 	case from.Source == errs.Plugin, from.Code == codes.Unavailable:
-		return Wrap(err, PluginUnavailable, "The provider is not running. Try again later.")
+		return NotRunning(ref, err)
 	}
 	return internal(err)
+}
+
+// NotRunning is the Error of a call to the instance ref that found no running plugin.
+func NotRunning(ref string, err error) *Error {
+	return Wrap(err, PluginUnavailable, "The provider %s is not running. Try again later.", ref)
+}
+
+// FromContext is the Error of work that ended because its context did: with err as the error of the context.
+func FromContext(err error) *Error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return Wrap(err, UpstreamUnavailable, "The answer did not come in time. Try again later.")
+	}
+	return canceled(err)
 }
 
 // maxExplained bounds what an upstream's explanation may say, in bytes.

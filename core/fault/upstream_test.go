@@ -33,14 +33,14 @@ func TestClassifyUpstream(t *testing.T) {
 		{"refused", errs.New(errs.Upstream, codes.InvalidArgument, errs.ReasonStatus, "10.0.0.7: 422")},
 		{"refused", errs.New(errs.Upstream, codes.Unknown, errs.ReasonStatus, "10.0.0.7: 418")},
 	} {
-		f := fault.FromPlugin(tt.err.GRPCStatus().Err())
+		f := fault.FromPlugin("search.one", tt.err.GRPCStatus().Err())
 		class := fault.ClassifyUpstream(tt.err)
 		if class.Name != tt.class || f.Code != fault.UpstreamUnavailable || strings.Contains(f.Message, "10.0.0.7") ||
-			!strings.HasPrefix(f.Message, strings.Split(class.Message, "%s")[0]) {
+			!strings.HasPrefix(f.Message, strings.Split(strings.Replace(class.Message, "%s", "search.one", 1), "%s")[0]) {
 			t.Errorf("%v is %q, %q; want %q", tt.err, class.Name, f.Message, tt.class)
 		}
 	}
-	if got := fault.FromPlugin(limited).Message; got != "The provider limits requests. Try again in 1m30s." {
+	if got := fault.FromPlugin("search.one", limited).Message; got != "The provider search.one is rate limited. Try again in 1m30s." {
 		t.Errorf("the end of a limit: %q", got)
 	}
 	seen := map[string]bool{}

@@ -98,7 +98,7 @@ func (s *Sender) attemptHoldingGate(ctx context.Context, d *delivery,
 	defer func() {
 		asked := time.Duration(0)
 		if err != nil {
-			asked = min(fault.FromPlugin(err).RetryAfter, maxRequestedPause)
+			asked = min(fault.FromPlugin(d.Channel, err).RetryAfter, maxRequestedPause)
 		}
 		pause = s.gates.release(d.Channel, d.Recipient, s.cfg.Now(), outcome == sdk.Retryable, func(failures int) time.Duration {
 			return max(s.cfg.Backoff(failures), asked)

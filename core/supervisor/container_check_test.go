@@ -36,7 +36,7 @@ func TestImageIsTriedFirst(t *testing.T) {
 			s.engine.Publish(repository+":latest", next)
 			s.engine.SetRun(next.ID, tt.result)
 			if tt.fails != nil {
-				s.engine.Fail("run", fault.FromPlugin(tt.fails))
+				s.engine.Fail("run", fault.FromPlugin("engine.fake", tt.fails))
 			}
 			if _, err := sup.Begin(Request{Mode: Apply, RollbackOnFailure: true}); err != nil {
 				t.Fatal(err)

@@ -40,7 +40,7 @@ func Conflict(format string, args ...any) *errs.Error {
 // CoolingDown is the error of a call that is not made because the vendor limits requests until a time.
 func CoolingDown(until, now time.Time) *errs.Error {
 	e := errs.New(errs.Upstream, codes.ResourceExhausted, ReasonCoolingDown,
-		"the vendor limits requests; no more are sent until %s", until.UTC().Format(time.RFC3339))
+		"the vendor is rate limited; no more requests are sent until %s", until.UTC().Format(time.RFC3339))
 	e.RetryAfter = max(until.Sub(now), time.Second)
 	return e
 }

@@ -15,8 +15,8 @@ func TestEveryClassOfFailureHasItsOwnText(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for _, class := range fault.UpstreamClasses {
-		message := strings.Replace(class.Message, "%s", "1m30s", 1)
-		if got := texts.Text(English, "detail.upstream."+class.Name, "Time", "1m30s"); got != message {
+		message := strings.Replace(strings.Replace(class.Message, "%s", "dns.one", 1), "%s", "1m30s", 1)
+		if got := texts.Text(English, "detail.upstream."+class.Name, "Name", "dns.one", "Time", "1m30s"); got != message {
 			t.Errorf("%s is %q in the console, and %q in the API", class.Name, got, message)
 		}
 		chinese, known := texts.Detail(Chinese, message)

@@ -35,7 +35,7 @@ func TestCauseOf(t *testing.T) {
 	} {
 		err := tt.err
 		if err != nil && name != "foreign" {
-			err = fault.FromPlugin(tt.err)
+			err = fault.FromPlugin("search.one", tt.err)
 		}
 		if got := client.CauseOf(err); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
@@ -43,7 +43,7 @@ func TestCauseOf(t *testing.T) {
 	}
 	limited := errs.New(errs.Upstream, codes.ResourceExhausted, errs.ReasonStatus, "no")
 	limited.RetryAfter = time.Minute
-	if f := fault.FromPlugin(limited); f.RetryAfter != time.Minute || f.Code != fault.UpstreamUnavailable {
+	if f := fault.FromPlugin("search.one", limited); f.RetryAfter != time.Minute || f.Code != fault.UpstreamUnavailable {
 		t.Errorf("%+v", f)
 	}
 }

@@ -43,12 +43,12 @@ func NewEngine(h *catalog.Handle, observe Observer) Engine {
 func (e *engineFacade) withClient(ctx context.Context, call func(*catalog.Instance, *engine.Client) error) error {
 	in, release, err := e.handle.Acquire(ctx)
 	if err != nil {
-		return callFault(ctx, err)
+		return callFault(ctx, e.handle.Ref(), err)
 	}
 	defer release()
 	c, err := in.Client(func(conn grpc.ClientConnInterface, id string) io.Closer { return engine.NewClient(conn, id) })
 	if err != nil {
-		return callFault(ctx, err)
+		return callFault(ctx, e.handle.Ref(), err)
 	}
 	return call(in, c.(*engine.Client))
 }
@@ -66,7 +66,7 @@ func (e *engineFacade) callBounded(ctx context.Context, operation string, call f
 			err = call(bounded, c)
 		}
 		if err != nil {
-			return callFault(ctx, err)
+			return callFault(ctx, e.handle.Ref(), err)
 		}
 		return nil
 	})
@@ -98,7 +98,7 @@ func (e *engineFacade) callUnbounded(ctx context.Context, operation string,
 		case mine.err != nil:
 			return mine.err
 		case err != nil:
-			return callFault(ctx, err)
+			return callFault(ctx, e.handle.Ref(), err)
 		}
 		return nil
 	})
@@ -244,7 +244,7 @@ func (e *engineFacade) follow(ctx context.Context, call func(context.Context, *e
 		case err == nil:
 			return nil
 		}
-		return callFault(ctx, err)
+		return callFault(ctx, e.handle.Ref(), err)
 	})
 }
 

@@ -90,31 +90,31 @@ func (n *notifyFacade) callClient(ctx context.Context, operation string, call fu
 	defer func() { endSpan(span, err) }()
 	in, release, err := n.handle.Acquire(ctx)
 	if err != nil {
-		return unsentFault(ctx, err)
+		return unsentFault(ctx, n.handle.Ref(), err)
 	}
 	defer release()
 	c, err := in.Client(func(conn grpc.ClientConnInterface, id string) io.Closer { return notify.NewClient(conn, id) })
 	if err != nil {
-		return unsentFault(ctx, err)
+		return unsentFault(ctx, n.handle.Ref(), err)
 	}
 	ctx, cancel := withCallTimeout(ctx, in, 0)
 	defer cancel()
 	leave, err := in.Slot(ctx)
 	if err != nil {
-		return unsentFault(ctx, err)
+		return unsentFault(ctx, n.handle.Ref(), err)
 	}
 	defer leave()
 	if err := call(ctx, c.(*notify.Client)); err != nil {
-		return callFault(ctx, err)
+		return callFault(ctx, n.handle.Ref(), err)
 	}
 	return nil
 }
 
-// unsentFault returns the fault of a call that did not reach the plugin, which may be made again.
-func unsentFault(ctx context.Context, err error) error {
-	out := fault.New(fault.PluginUnavailable, "The provider that sends this is not available.")
+// unsentFault returns the fault of a call that did not reach the plugin of the instance ref, which may be made again.
+func unsentFault(ctx context.Context, ref string, err error) error {
+	out := fault.NotRunning(ref, err)
 	var f *fault.Error
-	if err = callFault(ctx, err); errors.As(err, &f) {
+	if err = callFault(ctx, ref, err); errors.As(err, &f) {
 		out = f
 	}
 	cause := errors.Join(notify.Temporary(out.RetryAfter, "NOT_SENT", "nothing was sent: %s", strings.TrimSuffix(out.Message, ".")), err)

@@ -114,7 +114,8 @@ func TestClosedConnectionSendsNothing(t *testing.T) {
 	}
 	for _, streams := range []int{0, -1} {
 		_, err = search.NewClient(conn, "a", streams).Invoke(t.Context(), &search.Request{Operation: testplugin.OpEcho})
-		if err = client.CallFault(t.Context(), err); fault.CodeOf(err) != fault.PluginUnavailable || !errors.Is(err, exchange.ErrUnsent) {
+		err = client.CallFault(t.Context(), "search.a", err)
+		if fault.CodeOf(err) != fault.PluginUnavailable || !errors.Is(err, exchange.ErrUnsent) {
 			t.Errorf("streams %d: %v", streams, err)
 		}
 	}

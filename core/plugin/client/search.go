@@ -146,7 +146,7 @@ func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (reply *
 	}()
 	in, c, release, err := s.acquireClient(ctx)
 	if err != nil {
-		return nil, callFault(ctx, err)
+		return nil, callFault(ctx, s.handle.Ref(), err)
 	}
 	defer release()
 	callCtx, cancel := withCallTimeout(ctx, in, req.Timeout)
@@ -154,14 +154,14 @@ func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (reply *
 	if !hasExchange(in) {
 		leave, err := in.Slot(callCtx)
 		if err != nil {
-			return nil, callFault(ctx, err)
+			return nil, callFault(ctx, s.handle.Ref(), err)
 		}
 		defer leave()
 	}
 	began := time.Now()
 	reply, err = c.Invoke(callCtx, req)
 	if err != nil {
-		err = callFault(ctx, err)
+		err = callFault(ctx, s.handle.Ref(), err)
 		s.observe(s.handle.Ref(), req.Operation, time.Since(began), 0, err)
 		return nil, err
 	}
@@ -172,8 +172,8 @@ func (s *searchFacade) Invoke(ctx context.Context, req *search.Request) (reply *
 // connectionClosing is the message of gRPC's error for a call on a connection that was closed before.
 const connectionClosing = "grpc: the client connection is closing"
 
-// callFault returns the error of a call as a fault. It is fault.ClientClosedRequest only if the caller cancelled ctx.
-func callFault(ctx context.Context, err error) error {
+// callFault returns the error of a call to the instance ref as a fault. It is fault.ClientClosedRequest only if the caller cancelled ctx.
+func callFault(ctx context.Context, ref string, err error) error {
 	if errors.Is(err, catalog.ErrRetired) {
 		return err
 	}
@@ -190,9 +190,9 @@ func callFault(ctx context.Context, err error) error {
 	}
 	// ctx was not cancelled, so the connection was closed during the call; or the restarted process lacks the instance.
 	if errors.Is(err, exchange.ErrClosed) || status.Code(err) == codes.Canceled || errs.From(err).Reason == errs.ReasonUnknownInstance {
-		return fault.Wrap(err, fault.PluginUnavailable, "The provider is not running. Try again later.")
+		return fault.NotRunning(ref, err)
 	}
-	return fault.FromPlugin(err)
+	return fault.FromPlugin(ref, err)
 }
 
 // setAnswer notes the HTTP status of an answer, which is an error of the upstream's from 500 on.
@@ -213,29 +213,30 @@ func (s *searchFacade) Stream(ctx context.Context, req *search.Request) (_ Searc
 	}()
 	in, c, release, err := s.acquireClient(ctx)
 	if err != nil {
-		return nil, callFault(ctx, err)
+		return nil, callFault(ctx, s.handle.Ref(), err)
 	}
 	leave, err := in.Slot(ctx)
 	if err != nil {
 		release()
-		return nil, callFault(ctx, err)
+		return nil, callFault(ctx, s.handle.Ref(), err)
 	}
 	done := func() { leave(); release() }
 	began := time.Now()
 	st, err := c.Stream(ctx, req)
 	if err != nil {
 		done()
-		err = callFault(ctx, err)
+		err = callFault(ctx, s.handle.Ref(), err)
 		s.observe(s.handle.Ref(), req.Operation, time.Since(began), 0, err)
 		return nil, err
 	}
 	s.observe(s.handle.Ref(), req.Operation, time.Since(began), st.Head.Upstream, nil)
 	setAnswer(span, st.Head.Status)
-	return &searchStream{ctx: ctx, st: st, done: func() { done(); span.End() }}, nil
+	return &searchStream{ctx: ctx, ref: s.handle.Ref(), st: st, done: func() { done(); span.End() }}, nil
 }
 
 type searchStream struct {
 	ctx  context.Context
+	ref  string
 	st   *search.Stream
 	done func()
 	once sync.Once
@@ -246,7 +247,7 @@ func (s *searchStream) Head() search.Head { return s.st.Head }
 func (s *searchStream) Next() ([]byte, error) {
 	p, err := s.st.Next()
 	if err != nil && err != io.EOF {
-		err = callFault(s.ctx, err)
+		err = callFault(s.ctx, s.ref, err)
 	}
 	return p, err
 }
@@ -272,13 +273,13 @@ func (s *searchFacade) callBackend(ctx context.Context, operation string, do fun
 	defer func() { endSpan(span, err) }()
 	in, c, release, err := s.acquireClient(ctx)
 	if err != nil {
-		return callFault(ctx, err)
+		return callFault(ctx, s.handle.Ref(), err)
 	}
 	defer release()
 	callCtx, cancel := withCallTimeout(ctx, in, 0)
 	defer cancel()
 	if err := do(callCtx, c); err != nil {
-		return callFault(ctx, err)
+		return callFault(ctx, s.handle.Ref(), err)
 	}
 	return nil
 }

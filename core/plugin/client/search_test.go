@@ -94,10 +94,10 @@ func TestErrorsInTheWordsOfFault(t *testing.T) {
 		wantCode(t, err, tt.want)
 	}
 	_, err := b.ask(ctx, testplugin.OpFail, "")
-	for err != nil && fault.FromPlugin(err).Code == fault.PluginUnavailable { // until the plugin is back
+	for err != nil && fault.FromPlugin("search.fake", err).Code == fault.PluginUnavailable { // until the plugin is back
 		_, err = b.ask(ctx, testplugin.OpFail, "")
 	}
-	if f := fault.FromPlugin(err); f.RetryAfter != 7*time.Second {
+	if f := fault.FromPlugin("search.fake", err); f.RetryAfter != 7*time.Second {
 		t.Errorf("retry after %s", f.RetryAfter)
 	}
 	if got, err := b.ask(ctx, testplugin.OpEcho, ""); err != nil || got != "ok" {

@@ -34,7 +34,7 @@ func callUnaryWithin[C io.Closer](
 	began := time.Now()
 	err := callInstance(ctx, h, limit, open, call)
 	if err != nil {
-		err = callFault(ctx, err)
+		err = callFault(ctx, h.Ref(), err)
 	}
 	endSpan(span, err)
 	observe(h.Ref(), operation, time.Since(began), 0, err)

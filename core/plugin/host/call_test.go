@@ -37,7 +37,7 @@ func TestCrashInACall(t *testing.T) {
 		defer c.Close()
 		_, err = invoke(context.Background(), c, testplugin.OpCrash, "")
 		// A call that nobody cancelled and that ends as cancelled had its connection closed under it: facades know that.
-		if f := fault.FromPlugin(err); f == nil || f.Code != fault.PluginUnavailable && status.Code(err) != codes.Canceled {
+		if f := fault.FromPlugin("search.one", err); f == nil || f.Code != fault.PluginUnavailable && status.Code(err) != codes.Canceled {
 			t.Errorf("got %v as %v", err, f)
 		}
 		eventually(t, func() bool { _, err := try(p, "a", testplugin.OpEcho); return err == nil }, "the plugin answers again")
@@ -146,7 +146,7 @@ func TestTooLargeMessages(t *testing.T) {
 		}
 		_, err = invoke(context.Background(), c, testplugin.OpBig, "")
 		if e := errs.From(err); e == nil || e.Source != errs.Upstream || e.Reason != errs.ReasonTooLarge ||
-			fault.FromPlugin(err).Code != fault.AnswerTooLarge {
+			fault.FromPlugin("search.one", err).Code != fault.AnswerTooLarge {
 			t.Errorf("from the plugin: %v", err)
 		}
 		if got, err := invoke(context.Background(), c, testplugin.OpEcho, strings.Repeat("x", search.MaxBody)); err != nil ||

@@ -37,7 +37,7 @@ func TestCallsFailAtOnceWhileThePluginIsAway(t *testing.T) {
 	eventually(t, func() bool { _, err := p.Link(); return err != nil }, "the link is gone")
 	began := time.Now()
 	_, err := p.Link()
-	if f := fault.FromPlugin(err); f.Code != fault.PluginUnavailable || time.Since(began) > 10*time.Second {
+	if f := fault.FromPlugin("search.one", err); f.Code != fault.PluginUnavailable || time.Since(began) > 10*time.Second {
 		t.Errorf("got %v after %s", err, time.Since(began))
 	}
 	if _, err := p.Configure(context.Background(), config("b", `{}`)); err == nil {

@@ -210,7 +210,7 @@ func TestLimitedRegistry(t *testing.T) {
 			e.checked()
 			own2, others2 := count()
 			web := e.serviceOf("blog", "web")
-			if own2-own != 3 || others2 == others || web.CandidateDigest != digest(2) || !strings.Contains(web.CheckError, "limits requests") {
+			if own2-own != 3 || others2 == others || web.CandidateDigest != digest(2) || !strings.Contains(web.CheckError, "is rate limited") {
 				t.Errorf("%d requests, %d to the other; %q %q", own2-own, others2-others, web.CandidateDigest, web.CheckError)
 			}
 			e.registry.Down(imageHost, nil)

@@ -23,18 +23,18 @@ func TestFailuresGoByTheirCodes(t *testing.T) {
 	e.publish(appRepo+":1", 10)
 	e.discovered()
 	e.checked()
-	slow := fault.FromPlugin(errs.New(errs.Upstream, codes.ResourceExhausted, "STATUS", "slow down, please"))
+	slow := fault.FromPlugin("engine.fake", errs.New(errs.Upstream, codes.ResourceExhausted, "STATUS", "slow down, please"))
 	e.engine.Fail("pull", slow, slow, slow, slow)
 	job, sum := e.updatedAll([2]string{"a", "svc"})
-	if why := job.ResultReason; job.Status != "failed" || why.Summary != "The registry limits requests." ||
+	if why := job.ResultReason; job.Status != "failed" || why.Summary != "The registry is rate limited." ||
 		sum.Stacks[0].Update.Reason != failure.RateLimited {
 		t.Errorf("%s, %+v, %+v", job.Status, why, sum)
 	}
 	for want, err := range map[string]error{
 		"": nil, failure.Canceled: queue.ErrCanceled,
-		failure.AccessDenied: fault.FromPlugin(errs.New(errs.Upstream, codes.PermissionDenied, "STATUS", "no")),
+		failure.AccessDenied: fault.FromPlugin("engine.fake", errs.New(errs.Upstream, codes.PermissionDenied, "STATUS", "no")),
 		failure.RateLimited:  fault.Wrap(failure.ErrCooling, fault.UpstreamUnavailable, "later"),
-		failure.Otherwise:    fault.New(fault.Conflict, "the registry limits requests"),
+		failure.Otherwise:    fault.New(fault.Conflict, "the registry is rate limited"),
 	} {
 		if got := failure.Code(err); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
@@ -51,14 +51,14 @@ func TestFormerFailures(t *testing.T) {
 		want    string
 	}{
 		"a limit": {part: change.ChangeSummary{FailedService: "s", FailureStep: change.StepPull,
-			LastError: "registry.example limits requests"}, want: "The registry limits requests."},
+			LastError: "registry.example limits requests"}, want: "The registry is rate limited."},
 		"a step": {part: change.ChangeSummary{FailedService: "s", FailureStep: change.StepHealth, LastError: "exited"},
 			state: queue.RolledBack, want: "The new container did not become healthy. The former version runs again."},
 		"canceled": {part: change.ChangeSummary{FailedService: "s", FailureStep: change.StepPull, LastError: failure.CanceledText,
 			Canceled: true}, failure: queue.Failure{Reason: queue.ReasonCanceled}, want: failure.CanceledText},
 		"canceled too late": {part: change.ChangeSummary{FailedService: "s", FailureStep: change.StepPull, LastError: "no"},
 			failure: queue.Failure{Reason: queue.ReasonCanceled}, want: "The new image could not be pulled."},
-		"no summary": {failure: queue.Failure{Code: fault.RateLimited}, want: "The registry limits requests."},
+		"no summary": {failure: queue.Failure{Code: fault.RateLimited}, want: "The registry is rate limited."},
 		"a panic":    {failure: queue.Failure{Reason: queue.ReasonPanic}, want: "The job failed."},
 	} {
 		job := &queue.Job{State: tt.state, Failure: &tt.failure}

@@ -137,7 +137,7 @@ func (c callEnder) CreateHook(ctx context.Context, token schema.Secret, repo str
 	hook, err := c.CodeHost.CreateHook(ctx, token, repo, spec)
 	c.end()
 	if ctx.Err() != nil {
-		return nil, fault.FromPlugin(ctx.Err())
+		return nil, fault.FromPlugin("engine.fake", ctx.Err())
 	}
 	return hook, err
 }
@@ -213,7 +213,7 @@ func TestSyncJobs(t *testing.T) {
 		}
 		// One that stays fails the job, and tells no secret.
 		leak := errs.New(errs.Upstream, codes.PermissionDenied, errs.ReasonStatus, "the token "+hookPAT+" may not do that")
-		e.host.Fail("t/b", fault.FromPlugin(leak))
+		e.host.Fail("t/b", fault.FromPlugin("engine.fake", leak))
 		bad := e.ended(e.post(200, "/webhook/sync-repo", `{"fullName":"t/b"}`).text("jobId"))
 		if r := e.repo("t/b"); bad.State != queue.Failed || r.WebhookState != webhook.StateError ||
 			!strings.Contains(r.LastError, "may not do that") {

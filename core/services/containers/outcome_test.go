@@ -97,7 +97,7 @@ func TestTheLastingFailureDecides(t *testing.T) {
 	e.engine.ScriptImage(imageID(11), fake.Exited(1))
 	e.discovered()
 	e.checked()
-	e.engine.Fail("pull", fault.FromPlugin(errs.New(errs.Upstream, codes.NotFound, "NOT_FOUND", "pull: manifest unknown")))
+	e.engine.Fail("pull", fault.FromPlugin("engine.fake", errs.New(errs.Upstream, codes.NotFound, "NOT_FOUND", "pull: manifest unknown")))
 	job, sum := e.updatedAll([2]string{"a", "svc"}, [2]string{"b", "svc"})
 	if why := job.ResultReason; job.Status != "failed" || why.Summary != "The new image could not be pulled." ||
 		why.Detail != "a / svc: pull: manifest unknown" {
@@ -107,7 +107,7 @@ func TestTheLastingFailureDecides(t *testing.T) {
 
 // TestFinalDigests: what runs at the end is what the engine says, whatever was planned.
 func TestFinalDigests(t *testing.T) {
-	denied := fault.FromPlugin(errs.New(errs.Upstream, codes.NotFound, "NOT_FOUND", "manifest unknown"))
+	denied := fault.FromPlugin("engine.fake", errs.New(errs.Upstream, codes.NotFound, "NOT_FOUND", "manifest unknown"))
 	for name, tt := range map[string]struct {
 		prepare func(e *env)
 		want    string
@@ -304,15 +304,16 @@ func TestExitCodesAreOfTheRunThatEnded(t *testing.T) {
 
 // TestNoStatusTexts: what gRPC says about a call, and what an engine quotes of it, is not what people read.
 func TestNoStatusTexts(t *testing.T) {
-	broken := fault.FromPlugin(fmt.Errorf("call: %w", status.Error(codes.Internal, "stream terminated by RST_STREAM")))
-	quoted := fault.FromPlugin(fmt.Errorf("call: %w",
+	broken := fault.FromPlugin("engine.fake", fmt.Errorf("call: %w", status.Error(codes.Internal, "stream terminated by RST_STREAM")))
+	quoted := fault.FromPlugin("engine.fake", fmt.Errorf("call: %w",
 		errs.New(errs.Upstream, codes.Internal, "ENGINE_ERROR", "pull x: rpc error: code = Unknown desc = no such host").GRPCStatus().Err()))
 	for name, tt := range map[string]struct {
 		prepare func(e *env)
 		want    string
 	}{
-		"a broken connection": {func(e *env) { e.engine.Fail("pull", broken, broken) }, "The provider is not running. Try again later."},
-		"a quoted status":     {func(e *env) { e.engine.Fail("pull", quoted, quoted) }, "pull x: no such host"},
+		"a broken connection": {func(e *env) { e.engine.Fail("pull", broken, broken) },
+			"The provider engine.fake is not running. Try again later."},
+		"a quoted status": {func(e *env) { e.engine.Fail("pull", quoted, quoted) }, "pull x: no such host"},
 		"an output of compose": {func(e *env) {
 			e.engine.FailCompose(engine.ActionRecreate, engine.ComposeResult{ExitCode: 1, Tail: "rpc error: code = NotFound desc = gone"})
 		}, "exit code 1: gone"},
@@ -335,7 +336,7 @@ func TestNoStatusTexts(t *testing.T) {
 	e.blog()
 	e.registry.Fail(imageHost, broken, broken, broken, broken, broken, broken)
 	e.checked()
-	if why := e.serviceOf("blog", "web").CheckError; why != "The provider is not running. Try again later." {
+	if why := e.serviceOf("blog", "web").CheckError; why != "The provider engine.fake is not running. Try again later." {
 		t.Errorf("a check: %q", why)
 	}
 }

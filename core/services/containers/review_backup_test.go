@@ -59,8 +59,8 @@ func (e *env) restored(id string) Job {
 
 // A restore that has replaced nothing leaves nothing stopped, and never reaches for another volume or one in use elsewhere.
 func TestRestoreLeavesNothingStopped(t *testing.T) {
-	refused := fault.FromPlugin(errs.New(errs.Caller, codes.FailedPrecondition, "WRONG_STATE", "the mount is read-only"))
-	broken := fault.FromPlugin(errs.New(errs.Upstream, codes.DataLoss, "RESTORE_INCOMPLETE", "only partly filled"))
+	refused := fault.FromPlugin("engine.fake", errs.New(errs.Caller, codes.FailedPrecondition, "WRONG_STATE", "the mount is read-only"))
+	broken := fault.FromPlugin("engine.fake", errs.New(errs.Upstream, codes.DataLoss, "RESTORE_INCOMPLETE", "only partly filled"))
 	tests := []struct {
 		name, mounted string
 		prepare       func(e *env)

@@ -247,7 +247,7 @@ func TestChangedWhileDiscovered(t *testing.T) {
 func TestEngineGoneWhileWaiting(t *testing.T) {
 	e := newEnv(t)
 	e.blog()
-	gone := fault.FromPlugin(broken())
+	gone := fault.FromPlugin("engine.fake", broken())
 	e.engine.Fail("inspect", gone, gone)
 	if job, _ := e.updated("blog", "web"); job.Status != "success" || e.runs("blog", "web") != imageID(2) {
 		t.Errorf("%+v\n%s", job, e.logs(job.ID))

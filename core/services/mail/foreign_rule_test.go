@@ -11,7 +11,9 @@ import (
 )
 
 // errForeignRule is what a provider says of an address that has a rule of somebody else.
-func errForeignRule() error { return fault.FromPlugin(dns.Conflict("the zone has another rule")) }
+func errForeignRule() error {
+	return fault.FromPlugin("dns.fake", dns.Conflict("the zone has another rule"))
+}
 
 // TestRuleOfSomebodyElse: a mailbox whose address has a rule of somebody else leaves no reservation that waits for the rule to go.
 func TestRuleOfSomebodyElse(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 // localesDir has the texts of the pages.
 var localesDir = filepath.Join("pages", "locales")
 
-// pageTexts returns the texts of the pages.
-var pageTexts = sync.OnceValues(func() (*ui.Texts, error) { return ui.NewTexts(os.DirFS(localesDir)) })
+// pageTexts returns the texts of the pages, with those that all services share.
+var pageTexts = sync.OnceValues(func() (*ui.Texts, error) { return ui.NewTexts(ui.OwnTexts(), os.DirFS(localesDir)) })
 
 // wantPageText fails unless the pages can tell what a domain says in their language.
 func wantPageText(t *testing.T, why string) {
@@ -46,7 +46,7 @@ func TestProvisionErrorsOfPluginsAreTranslated(t *testing.T) {
 		at := "/api/domains/" + s.bind()
 		for _, failed := range []error{
 			client.ErrOtherPlugin, errors.New("unknown"),
-			fault.New(fault.PluginUnavailable, "The provider is not running. Try again later."),
+			fault.NotRunning("dns.fake", errors.New("unknown")),
 			fault.New(fault.PluginUnavailable, "The provider %q is not available at the moment (%s).", "dns", "restarting"),
 		} {
 			s.dns.Fail("EnableRouting", failed)

@@ -82,7 +82,7 @@ func TestFollowChecksThatTheRepositoryExists(t *testing.T) {
 		{"no access", fake.CodeHostError(403, 0), 403, "forbidden", "repository_denied", "cannot read the repository acme/ghost"},
 		{"refused", fake.CodeHostError(422, 0), 400, "bad_request", "repository_refused", "refuses the repository name acme/ghost"},
 		{"down", fake.CodeHostError(503, 0), 503, "not_ready", "host_unreachable", "acme/ghost was not checked"},
-		{"too slow", fault.FromPlugin(context.DeadlineExceeded), 503, "not_ready", "host_unreachable", "try again"},
+		{"too slow", fault.FromPlugin("codehost.fake", context.DeadlineExceeded), 503, "not_ready", "host_unreachable", "try again"},
 		{"limited", limited, 429, "rate_limited", "host_limited", "Rate limited by the code host until 2026-03-01T13:00:00"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -63,12 +63,12 @@ func twoBackends(e *env) {
 
 var (
 	errDown    = fault.New(fault.PluginUnavailable, "not there")
-	errDied    = fault.FromPlugin(errs.New(errs.Plugin, codes.Unavailable, "UNAVAILABLE", "EOF"))
-	errConnect = fault.FromPlugin(errs.Unavailable(errs.ReasonConnect, "no connection"))
-	errEmpty   = fault.FromPlugin(&errs.Error{Source: errs.Plugin, Code: codes.Unavailable, Reason: errs.ReasonNotReady,
+	errDied    = fault.FromPlugin("search.fake", errs.New(errs.Plugin, codes.Unavailable, "UNAVAILABLE", "EOF"))
+	errConnect = fault.FromPlugin("search.fake", errs.Unavailable(errs.ReasonConnect, "no connection"))
+	errEmpty   = fault.FromPlugin("search.fake", &errs.Error{Source: errs.Plugin, Code: codes.Unavailable, Reason: errs.ReasonNotReady,
 		RetryAfter: 5 * time.Second})
-	errTimeout = fault.FromPlugin(errs.New(errs.Upstream, codes.DeadlineExceeded, errs.ReasonTimeout, "no answer"))
-	errCaller  = fault.FromPlugin(errs.BadInput("BAD", "no such depth"))
+	errTimeout = fault.FromPlugin("search.fake", errs.New(errs.Upstream, codes.DeadlineExceeded, errs.ReasonTimeout, "no answer"))
+	errCaller  = fault.FromPlugin("search.fake", errs.BadInput("BAD", "no such depth"))
 )
 
 func TestNextBackendAnswersWhenOneIsDown(t *testing.T) {

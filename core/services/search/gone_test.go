@@ -54,7 +54,7 @@ func TestCallOfAClientThatLeftIsCharged(t *testing.T) {
 			case <-answer:
 				return charging(200, 3)()
 			case <-ctx.Done():
-				return nil, fault.FromPlugin(ctx.Err())
+				return nil, fault.FromPlugin("search.fake", ctx.Err())
 			}
 		}
 	})

@@ -59,6 +59,9 @@ func charging(status int, credits int64) func() (*sdk.Reply, error) {
 	}
 }
 
+// upstreamFault is what services get for an error of the plugin.
+func upstreamFault(err error) error { return fault.FromPlugin("search.fake", err) }
+
 // TestOutcomes: each has its answer, the quota is right afterwards, no reservation is left, and the books balance.
 func TestOutcomes(t *testing.T) {
 	tests := []struct {
@@ -96,14 +99,14 @@ func TestOutcomes(t *testing.T) {
 			[]func() (*sdk.Reply, error){judged(401, sdk.KeyInvalid), judged(429, sdk.KeyRateLimited), judged(403, sdk.KeyInvalid), ok(200, `{}`)},
 			200, "", 1, 4},
 		{"no answer in time", 0, []func() (*sdk.Reply,
-			error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonTimeout, "No answer in time.")))}, 502, "upstream_unavailable", 1, 1},
+			error){failing(upstreamFault(errs.Unavailable(errs.ReasonTimeout, "No answer in time.")))}, 502, "upstream_unavailable", 1, 1},
 		{"connection lost", 0, []func() (*sdk.Reply,
-			error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonLost, "The connection ended.")))}, 502, "upstream_unavailable", 1, 1},
-		{"answer too large", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonTooLarge, "Too large.")))},
+			error){failing(upstreamFault(errs.Unavailable(errs.ReasonLost, "The connection ended.")))}, 502, "upstream_unavailable", 1, 1},
+		{"answer too large", 0, []func() (*sdk.Reply, error){failing(upstreamFault(errs.Unavailable(errs.ReasonTooLarge, "Too large.")))},
 			502, "answer_too_large", 1, 1},
-		{"no connection", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(errs.Unavailable(errs.ReasonConnect, "Cannot connect.")))},
+		{"no connection", 0, []func() (*sdk.Reply, error){failing(upstreamFault(errs.Unavailable(errs.ReasonConnect, "Cannot connect.")))},
 			502, "upstream_unavailable", 0, 1},
-		{"plugin ends in the middle", 0, []func() (*sdk.Reply, error){failing(fault.FromPlugin(status.Error(codes.Unavailable, "EOF")))}, 502,
+		{"plugin ends in the middle", 0, []func() (*sdk.Reply, error){failing(upstreamFault(status.Error(codes.Unavailable, "EOF")))}, 502,
 			"plugin_unavailable", 1, 1},
 		{"plugin ends before", 0, []func() (*sdk.Reply, error){failing(fault.Wrap(exchange.ErrClosed, fault.PluginUnavailable, "Down."))}, 502,
 			"plugin_unavailable", 0, 1},

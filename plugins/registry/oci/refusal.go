@@ -72,7 +72,7 @@ func (r *refusal) classifyRefusal() (codes.Code, string, string) {
 		strings.HasPrefix(strings.ToUpper(r.text), "TOOMANYREQUESTS")
 	switch {
 	case limited:
-		return codes.ResourceExhausted, errs.ReasonStatus, r.host + " limits requests"
+		return codes.ResourceExhausted, errs.ReasonStatus, r.host + " is rate limited"
 	case r.code == http.StatusUnauthorized:
 		return codes.Unauthenticated, errs.ReasonStatus, r.host + " wants other credentials"
 	case r.code == http.StatusForbidden:

@@ -137,13 +137,13 @@ func CodeHostError(status int, after time.Duration) error {
 	}
 	e := upstreamError(code, status, "codehost.example", "the code host answered with status "+strconv.Itoa(status))
 	e.RetryAfter = after
-	return fault.FromPlugin(e)
+	return fault.FromPlugin("codehost.fake", e)
 }
 
 // beginCall records a call and returns the error that was asked for. The caller holds the lock.
 func (h *codeHostState) beginCall(ctx context.Context, c CodeHostCall) error {
 	if ctx.Err() != nil {
-		return fault.FromPlugin(ctx.Err())
+		return fault.FromPlugin("codehost.fake", ctx.Err())
 	}
 	_, c.Bounded = ctx.Deadline()
 	if _, known := h.accounts[c.Token]; h.token != "" && c.Method != "parse" && c.Token != h.token && !known {
@@ -181,11 +181,12 @@ func (h *CodeHost) ParseWebhook(ctx context.Context, d codehost.Delivery) (*code
 	case err != nil:
 		return nil, err
 	case parse == nil:
-		return nil, fault.FromPlugin(errs.New(errs.Caller, codes.Unauthenticated, codehost.ReasonInvalidSignature, "the signature is wrong"))
+		return nil, fault.FromPlugin("codehost.fake",
+			errs.New(errs.Caller, codes.Unauthenticated, codehost.ReasonInvalidSignature, "the signature is wrong"))
 	}
 	out, err := parse(d)
 	if err != nil {
-		return nil, fault.FromPlugin(err)
+		return nil, fault.FromPlugin("codehost.fake", err)
 	}
 	return out, nil
 }

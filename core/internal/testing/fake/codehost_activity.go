@@ -120,7 +120,8 @@ func callCodeHost[T any](
 		return out, err
 	}
 	if !able(h.abilities) {
-		return out, fault.FromPlugin(errs.New(errs.Caller, codes.Unimplemented, errs.ReasonUnsupported, "the code host cannot do that"))
+		return out, fault.FromPlugin("codehost.fake",
+			errs.New(errs.Caller, codes.Unimplemented, errs.ReasonUnsupported, "the code host cannot do that"))
 	}
 	name := of
 	if account, ok := h.accounts[token]; !repo && !ok {
@@ -144,7 +145,7 @@ func pageOf[T any](h *CodeHost, all []T, req codehost.PageRequest) (*codehost.Pa
 	if req.Cursor != "" {
 		var err error
 		if from, err = strconv.Atoi(req.Cursor); err != nil || from < 0 {
-			return nil, fault.FromPlugin(errs.BadInput(codehost.ReasonInvalidRequest, "the cursor is not valid"))
+			return nil, fault.FromPlugin("codehost.fake", errs.BadInput(codehost.ReasonInvalidRequest, "the cursor is not valid"))
 		}
 	}
 	from = min(from, len(all))

@@ -145,13 +145,13 @@ func DNSError(status int, after time.Duration) error {
 	}
 	e := upstreamError(code, status, "dns.example", "the vendor answered with status "+strconv.Itoa(status))
 	e.RetryAfter = after
-	return fault.FromPlugin(e)
+	return fault.FromPlugin("dns.fake", e)
 }
 
 // beginCall records a call and returns the error that was asked for. The caller holds the lock.
 func (d *DNS) beginCall(ctx context.Context, c DNSCall) error {
 	if ctx.Err() != nil {
-		return fault.FromPlugin(ctx.Err())
+		return fault.FromPlugin("dns.fake", ctx.Err())
 	}
 	if q := d.queued[c.Method]; len(q) > 0 {
 		c.Err, d.queued[c.Method] = q[0], q[1:]
@@ -172,7 +172,7 @@ func (d *DNS) inZone(ctx context.Context, zoneID string, c DNSCall, change func(
 		z = &dnsZone{zone: dns.Zone{ID: zoneID, Name: zoneID}}
 	}
 	if z == nil || z.hidden {
-		return fault.FromPlugin(dns.NoZone(zoneID))
+		return fault.FromPlugin("dns.fake", dns.NoZone(zoneID))
 	}
 	return change(z)
 }
@@ -214,7 +214,7 @@ func (d *DNS) FindZone(ctx context.Context, name string) (*dns.Zone, error) {
 	}
 	zone, err := dns.LongestZone(d.listZones(), name)
 	if err != nil {
-		return nil, fault.FromPlugin(err)
+		return nil, fault.FromPlugin("dns.fake", err)
 	}
 	return zone, nil
 }
@@ -234,7 +234,7 @@ func (d *DNS) CreateZone(ctx context.Context, name string) (*dns.Zone, bool, err
 		hidden = hidden || z.zone.Name == name
 	}
 	if hidden {
-		return nil, false, fault.FromPlugin(dns.Conflict("there is a zone %s already", name))
+		return nil, false, fault.FromPlugin("dns.fake", dns.Conflict("there is a zone %s already", name))
 	}
 	return &d.addZone(name, "").zone, true, nil
 }
@@ -247,7 +247,7 @@ func (d *DNS) DeleteZone(ctx context.Context, zoneID string) error {
 		return err
 	}
 	if z := d.zones[zoneID]; z != nil && z.hidden {
-		return fault.FromPlugin(dns.NoZone(zoneID))
+		return fault.FromPlugin("dns.fake", dns.NoZone(zoneID))
 	}
 	delete(d.zones, zoneID)
 	return nil

@@ -34,7 +34,7 @@ func (d *DNS) SetRecords(ctx context.Context, zoneID string, set dns.RecordSet) 
 			err = dns.InvalidRequest("the name is not in the zone")
 		}
 		if err != nil {
-			return fault.FromPlugin(err)
+			return fault.FromPlugin("dns.fake", err)
 		}
 		out = d.outcome(set.Name)
 		if out == dns.Applied {
@@ -157,7 +157,7 @@ func (d *DNS) RestoreCatchAll(ctx context.Context, zoneID string, snapshot []byt
 	return d.inZone(ctx, zoneID, DNSCall{Method: "RestoreCatchAll", Of: zoneID}, func(z *dnsZone) error {
 		const prefix = "snapshot:"
 		if len(snapshot) < len(prefix) || string(snapshot[:len(prefix)]) != prefix {
-			return fault.FromPlugin(dns.InvalidRequest("the snapshot is not valid"))
+			return fault.FromPlugin("dns.fake", dns.InvalidRequest("the snapshot is not valid"))
 		}
 		z.catchAll = string(snapshot[len(prefix):])
 		return nil

@@ -80,7 +80,7 @@ func (e *engineState) Events(ctx context.Context, send func(engine.Event) error)
 	for {
 		select {
 		case <-ctx.Done():
-			return fault.FromPlugin(ctx.Err())
+			return fault.FromPlugin("engine.fake", ctx.Err())
 		case <-ended:
 			return errAway()
 		case ev := <-own:
@@ -119,7 +119,7 @@ func (e *engineState) beginCall(ctx context.Context, c Call) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return fault.FromPlugin(ctx.Err())
+		return fault.FromPlugin("engine.fake", ctx.Err())
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -3,6 +3,7 @@ package fake
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 		return nil, err
 	}
 	if err := req.Check(); err != nil {
-		return nil, fault.FromPlugin(err)
+		return nil, fault.FromPlugin("engine.fake", err)
 	}
 	res := &engine.ComposeResult{Command: append(strings.Fields(req.Bin), strings.Fields(text)...)}
 	if req.DryRun {
@@ -35,7 +36,7 @@ func (e *Engine) Compose(ctx context.Context, req engine.ComposeRequest, send fu
 		e.interruptions[req.Action] = leave[1:]
 		e.leaveInterrupted(&req, leave[0])
 		e.mu.Unlock()
-		return nil, fault.New(fault.PluginUnavailable, "The provider is not running. Try again later.")
+		return nil, fault.NotRunning("engine.fake", io.ErrUnexpectedEOF)
 	}
 	if followers := e.stopDuring(&req); followers != nil {
 		e.mu.Unlock()

@@ -140,7 +140,7 @@ func (e *engineContainers) findContainer(id string) (*held, error) {
 			return h, nil
 		}
 	}
-	return nil, fault.FromPlugin(errs.NotFound("NOT_FOUND", "there is no container %s", id))
+	return nil, fault.FromPlugin("engine.fake", errs.NotFound("NOT_FOUND", "there is no container %s", id))
 }
 
 // stoppedCode is the exit code of a container that somebody has stopped, after the signal that it got.

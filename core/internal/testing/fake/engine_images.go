@@ -99,7 +99,7 @@ func (e *engineImages) Tag(ctx context.Context, image, ref string) error {
 	defer e.mu.Unlock()
 	img := e.findImage(image)
 	if img == nil {
-		return fault.FromPlugin(errs.NotFound("NOT_FOUND", "there is no image %s", image))
+		return fault.FromPlugin("engine.fake", errs.NotFound("NOT_FOUND", "there is no image %s", image))
 	}
 	e.names[ref] = img.ID
 	return nil
@@ -112,13 +112,14 @@ func (e *engineImages) Pull(ctx context.Context, req engine.PullRequest, send fu
 		return nil, err
 	}
 	if err := req.Check(); err != nil {
-		return nil, fault.FromPlugin(err)
+		return nil, fault.FromPlugin("engine.fake", err)
 	}
 	e.mu.Lock()
 	remote, reports := e.remote[req.Ref], slices.Clone(e.layers)
 	e.mu.Unlock()
 	if remote == nil {
-		return nil, fault.FromPlugin(errs.New(errs.Upstream, codes.NotFound, "NOT_FOUND", "pull %s: manifest unknown", req.Ref))
+		return nil, fault.FromPlugin("engine.fake",
+			errs.New(errs.Upstream, codes.NotFound, "NOT_FOUND", "pull %s: manifest unknown", req.Ref))
 	}
 	for _, p := range append(reports, engine.PullProgress{CompletedLayers: 1, TotalLayers: 1,
 		Status: "Status: Downloaded newer image for " + req.Ref}) {
@@ -191,7 +192,7 @@ func (e *engineImages) Run(ctx context.Context, req engine.RunRequest) (*engine.
 	defer e.mu.Unlock()
 	img := e.findImage(req.Image)
 	if img == nil {
-		return nil, fault.FromPlugin(errs.NotFound("NOT_FOUND", "there is no image %s", req.Image))
+		return nil, fault.FromPlugin("engine.fake", errs.NotFound("NOT_FOUND", "there is no image %s", req.Image))
 	}
 	res := e.runs[img.ID]
 	return &res, nil

@@ -75,7 +75,7 @@ func (e *engineContainers) Logs(ctx context.Context, req engine.LogRequest, send
 		}
 		select {
 		case <-ctx.Done():
-			return fault.FromPlugin(ctx.Err())
+			return fault.FromPlugin("engine.fake", ctx.Err())
 		case <-changed:
 		}
 	}

@@ -24,7 +24,7 @@ func (e *engineContainers) findMount(container, path string) (string, *engine.Mo
 			return contentKey(&h.Container, m), m, nil
 		}
 	}
-	return "", nil, fault.FromPlugin(errs.BadInput("NO_SUCH_MOUNT", "the container has no mount at %s", path))
+	return "", nil, fault.FromPlugin("engine.fake", errs.BadInput("NO_SUCH_MOUNT", "the container has no mount at %s", path))
 }
 
 // Archive implements client.Engine: it writes what SetContents or Restore has left.
@@ -69,7 +69,7 @@ func (e *engineContainers) Restore(ctx context.Context, container, path string, 
 
 func (e *engineContainers) checkReplaceable(container string, m *engine.Mount) error {
 	wrong := func(text string) error {
-		return fault.FromPlugin(errs.New(errs.Caller, codes.FailedPrecondition, "WRONG_STATE", "%s", text))
+		return fault.FromPlugin("engine.fake", errs.New(errs.Caller, codes.FailedPrecondition, "WRONG_STATE", "%s", text))
 	}
 	h, err := e.findContainer(container)
 	switch {

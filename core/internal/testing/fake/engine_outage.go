@@ -22,7 +22,7 @@ func newOutage() outage { return outage{ended: make(chan struct{}), followers: n
 
 // errAway is how calls end while the engine is away.
 func errAway() error {
-	return fault.FromPlugin(errs.Unavailable(errs.ReasonConnect, "the engine does not answer"))
+	return fault.FromPlugin("engine.fake", errs.Unavailable(errs.ReasonConnect, "the engine does not answer"))
 }
 
 // Stop ends the engine as a restart of its daemon does: containers end, streams of events too, and calls fail until so many others than

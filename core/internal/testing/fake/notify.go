@@ -61,7 +61,7 @@ func (n *Notifier) Describe() (*notify.Descriptor, error) { return n.descriptor,
 // Send implements client.Notifier.
 func (n *Notifier) Send(ctx context.Context, msg *notify.Notification, to notify.Target) (*notify.Receipt, error) {
 	if ctx.Err() != nil {
-		return nil, fault.FromPlugin(ctx.Err())
+		return nil, fault.FromPlugin("notify.fake", ctx.Err())
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -125,7 +125,7 @@ func (r *Registry) beginCall(ctx context.Context, c RegistryCall) error {
 		before(c)
 	}
 	if ctx.Err() != nil {
-		return fault.FromPlugin(ctx.Err())
+		return fault.FromPlugin("registry.fake", ctx.Err())
 	}
 	r.mu.Lock()
 	host, _, _ := strings.Cut(c.Ref, "/")

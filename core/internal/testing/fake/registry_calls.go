@@ -16,25 +16,25 @@ import (
 
 // RegistryMissing is the error for what does not exist.
 func RegistryMissing(ref string) error {
-	return fault.FromPlugin(upstreamError(codes.NotFound, 404, ref, "there is no such image"))
+	return fault.FromPlugin("registry.fake", upstreamError(codes.NotFound, 404, ref, "there is no such image"))
 }
 
 // RegistryDenied is the error of a registry that wants other credentials.
 func RegistryDenied(ref string) error {
-	return fault.FromPlugin(upstreamError(codes.Unauthenticated, 401, ref, "the registry wants credentials"))
+	return fault.FromPlugin("registry.fake", upstreamError(codes.Unauthenticated, 401, ref, "the registry wants credentials"))
 }
 
 // RegistryLimited is the error of a registry that limits requests; 0 means that it did not say for how long.
 func RegistryLimited(ref string, after time.Duration) error {
-	e := upstreamError(codes.ResourceExhausted, 429, ref, "the registry limits requests")
+	e := upstreamError(codes.ResourceExhausted, 429, ref, "the registry is rate limited")
 	e.RetryAfter = after
-	return fault.FromPlugin(e)
+	return fault.FromPlugin("registry.fake", e)
 }
 
 // RegistryUnreachable is the error of a registry that does not answer.
 func RegistryUnreachable(ref string) error {
 	host, _, _ := strings.Cut(ref, "/")
-	return fault.FromPlugin(errs.Unavailable(errs.ReasonConnect, "%s: cannot connect", host))
+	return fault.FromPlugin("registry.fake", errs.Unavailable(errs.ReasonConnect, "%s: cannot connect", host))
 }
 
 // Hosts implements client.Registry.

@@ -104,7 +104,7 @@ func (s *Search) nextAnswer(req *search.Request) Answer {
 
 func (a Answer) respond(ctx context.Context, req *search.Request) (*search.Response, error) {
 	if ctx.Err() != nil {
-		return nil, fault.FromPlugin(ctx.Err())
+		return nil, fault.FromPlugin("search.fake", ctx.Err())
 	}
 	if a.Do != nil {
 		return a.Do(ctx, req)
@@ -199,7 +199,7 @@ func (s *stream) Head() search.Head { return s.head }
 
 func (s *stream) Next() ([]byte, error) {
 	if s.ctx.Err() != nil {
-		return nil, fault.FromPlugin(s.ctx.Err())
+		return nil, fault.FromPlugin("search.fake", s.ctx.Err())
 	}
 	if len(s.chunks) == 0 {
 		s.ended = true

@@ -118,7 +118,7 @@ func (t *Translator) Translate(ctx context.Context, req translator.Request) (*tr
 		before(ctx, req)
 	}
 	if ctx.Err() != nil {
-		return nil, fault.FromPlugin(ctx.Err())
+		return nil, fault.FromPlugin("translator.fake", ctx.Err())
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +127,7 @@ func (t *Translator) Translate(ctx context.Context, req translator.Request) (*tr
 		err := t.queued[0]
 		t.queued = t.queued[1:]
 		if err != nil {
-			return nil, fault.FromPlugin(err)
+			return nil, fault.FromPlugin("translator.fake", err)
 		}
 	}
 	return t.answer(req), nil

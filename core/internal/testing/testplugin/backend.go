@@ -33,6 +33,9 @@ type backend struct {
 
 // Invoke implements search.Backend.
 func (b *backend) Invoke(ctx context.Context, req *search.Request) (*search.Response, error) {
+	if text := string(req.Body); strings.Contains(text, FailAs) {
+		return nil, endAs(ctx, strings.Trim(text, `"`))
+	}
 	switch req.Operation {
 	case OpPanic:
 		panic("as asked")

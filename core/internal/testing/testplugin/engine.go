@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
@@ -42,6 +43,9 @@ type containerEngine struct {
 }
 
 func (c *containerEngine) behaveAs(ctx context.Context, name string) error {
+	if strings.Contains(name, FailAs) {
+		return endAs(ctx, name)
+	}
 	switch name {
 	case Hanging:
 		<-ctx.Done()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/sdk/framework"
@@ -38,6 +39,9 @@ type channel struct{ wellbeing }
 func (channel) Send(ctx context.Context, n *notify.Notification, to notify.Target) (*notify.Receipt, error) {
 	var o order
 	_ = json.Unmarshal(to.JSON, &o)
+	if strings.Contains(o.Do, FailAs) {
+		return nil, endAs(ctx, o.Do)
+	}
 	switch o.Do {
 	case "busy":
 		return nil, notify.Temporary(7*time.Second, "BUSY", "busy as asked")

@@ -30,6 +30,27 @@ const (
 	EndCrash   = "crash"
 )
 
+// FailAs before the name of a class of fault.UpstreamClasses, at the end of a text, ends a call of any kind with such a failure.
+const FailAs = "fail."
+
+// failures are what upstreams answer, by class.
+func failures() map[string]*errs.Error {
+	limited := errs.New(errs.Upstream, codes.ResourceExhausted, errs.ReasonStatus, "10.0.0.7: slow down")
+	limited.RetryAfter = LimitedFor
+	return map[string]*errs.Error{
+		"limited_until": limited,
+		"limited":       errs.New(errs.Upstream, codes.ResourceExhausted, errs.ReasonStatus, "10.0.0.7: slow down"),
+		"no_access":     errs.New(errs.Upstream, codes.PermissionDenied, errs.ReasonStatus, "10.0.0.7: no scope"),
+		"not_found":     errs.New(errs.Upstream, codes.NotFound, errs.ReasonStatus, "10.0.0.7: no such thing"),
+		"timeout":       errs.Unavailable(errs.ReasonTimeout, "10.0.0.7: slow"),
+		"unreachable":   errs.Unavailable(errs.ReasonConnect, "10.0.0.7: refused"),
+		"lost":          errs.Unavailable(errs.ReasonLost, "10.0.0.7: reset"),
+		"wrong_answer":  errs.Unavailable(errs.ReasonProtocol, "10.0.0.7: not JSON"),
+		"down":          errs.Unavailable(errs.ReasonStatus, "10.0.0.7: 503"),
+		"refused":       errs.New(errs.Upstream, codes.InvalidArgument, errs.ReasonStatus, "10.0.0.7: 422"),
+	}
+}
+
 // LimitedFor is when a call that ended with EndLimited may be made again.
 const LimitedFor = 90 * time.Second
 
@@ -52,6 +73,9 @@ func upstreamPlugin() framework.Plugin {
 }
 
 func endAs(ctx context.Context, text string) error {
+	if _, class, asked := strings.Cut(text, FailAs); asked {
+		return failures()[class]
+	}
 	code := map[string]codes.Code{EndLimited: codes.ResourceExhausted, EndDenied: codes.Unauthenticated, EndMissing: codes.NotFound,
 		EndDown: codes.Unavailable}
 	for word, c := range code {

@@ -129,7 +129,7 @@ func (r *registries) acquireSlot(ctx context.Context, name string) (leave func()
 	until := h.until
 	r.mu.Unlock()
 	if left := until.Sub(r.cfg.Now()); left > 0 {
-		return nil, fault.Wrap(failure.ErrCooling, fault.UpstreamUnavailable, "The registry %s limits requests; next check after %s.",
+		return nil, fault.Wrap(failure.ErrCooling, fault.UpstreamUnavailable, "The registry %s is rate limited; next check after %s.",
 			name, store.FormatTime(until)).WithRetryAfter(left)
 	}
 	select {

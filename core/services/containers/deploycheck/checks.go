@@ -155,17 +155,17 @@ func (r *Reports) checkRegistries(ctx context.Context) ReportCheck {
 	return passCheck("No registry refused to answer.", evidence)
 }
 
-// checkCooling tells which registries are left alone because they limit requests.
+// checkCooling tells which registries are left alone because they are rate limited.
 func (r *Reports) checkCooling(ctx context.Context) ReportCheck {
 	var resting []string
 	for host, until := range r.cfg.Registries.CoolingHosts(ctx) {
 		resting = append(resting, host+" until "+store.FormatTime(until))
 	}
 	if len(resting) == 0 {
-		return skipCheck(naNone, "No registry limits requests.")
+		return skipCheck(naNone, "No registry is rate limited.")
 	}
 	slices.Sort(resting)
-	return failCheck("Some registries limit requests and are left alone for a while.", "Their images are not checked until then.",
+	return failCheck("Some registries are rate limited and are left alone for a while.", "Their images are not checked until then.",
 		texts.JoinSome(resting, 5),
 		"Sign in to them, check less often, or lower registry_cooldown_seconds once the limit is higher.")
 }

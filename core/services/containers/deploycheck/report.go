@@ -77,7 +77,7 @@ func (r *Reports) makeReport(ctx context.Context) Report {
 		{"core.service_image_ref_valid", "Image references", "core", r.checkImages},
 		{"core.backup_dir", "Directory of backups", "core", r.checkBackupDir},
 		{"feature.registry_auth", "Registry credentials", "feature", r.checkRegistries},
-		{"feature.registry_limits", "Registries that limit requests", "feature", r.checkCooling},
+		{"feature.registry_limits", "Rate limited registries", "feature", r.checkCooling},
 		{"feature.github_packages", "Package webhooks", "feature", r.checkHooks},
 		{"feature.public_base_url", "Links in notifications", "feature", r.checkBaseURL},
 	}

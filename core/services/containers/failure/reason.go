@@ -15,7 +15,7 @@ import (
 )
 
 // ErrCooling tells that a host is left alone.
-var ErrCooling = errors.New("the registry limits requests; checks pause for a while")
+var ErrCooling = errors.New("the registry is rate limited; checks pause for a while")
 
 // ErrEngineAway tells that the engine was away while something was done, so that its failure says nothing about what was done.
 var ErrEngineAway = errors.New("the engine was away")

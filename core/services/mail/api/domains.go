@@ -114,7 +114,7 @@ func (h *domainHandlers) domainAPI(a *api.API) {
 	both := func(o api.Operation) api.Operation { return withStatus(o, http.StatusCreated, http.StatusOK) }
 	api.Register(a, op("domains", get, "/api/domains", "List the mail domains"), h.listDomains)
 	api.Register(a, withText(op("domain-catalog", get, "/api/domains/catalog", "Mail domains and the zones of the DNS provider", upstream),
-		"While the provider limits requests, its zones are missing."), h.listCatalog)
+		"While the provider is rate limited, its zones are missing."), h.listCatalog)
 	api.Register(a, withText(both(op("domain-bind", post, "/api/domains/bind", "Make a zone and use it for mail", conflict, upstream)),
 		"201 for a new domain, 200 for one that is provisioned again; it may end with the status provisioning_error. A name below another one is refused with the code subdomain_direct_bind_not_supported and what to bind instead. Where the provider makes no zones, or a person sets the records, the answer names them."), h.bindDomain)
 	api.Register(a, withText(both(op("domain-enable", post, "/api/domains", "Use a zone of the catalog for mail", conflict, upstream)),

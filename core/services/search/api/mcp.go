@@ -164,7 +164,7 @@ func (m *mcpCaller) proxyUnlessCancelled(ctx context.Context, st *proxy.State, c
 		ans, err := m.handlers.proxy.Perform(ctx, st, c)
 		if ctx.Err() != nil && ans != nil {
 			ans.Reply.Release()
-			ans, err = nil, fault.FromPlugin(ctx.Err())
+			ans, err = nil, fault.FromContext(ctx.Err())
 		}
 		ended <- outcome{ans, err}
 	}()
@@ -172,6 +172,6 @@ func (m *mcpCaller) proxyUnlessCancelled(ctx context.Context, st *proxy.State, c
 	case o := <-ended:
 		return o.ans, o.err
 	case <-ctx.Done():
-		return nil, fault.FromPlugin(ctx.Err())
+		return nil, fault.FromContext(ctx.Err())
 	}
 }

@@ -75,7 +75,7 @@ func (m *mcpCaller) awaitResult(ctx context.Context, c *proxy.Call, id string, p
 	for misses := 0; ; {
 		select {
 		case <-ctx.Done():
-			return nil, fault.FromPlugin(ctx.Err())
+			return nil, fault.FromContext(ctx.Err())
 		case <-end.C:
 			return pending, nil
 		case <-httpd.Draining(ctx):

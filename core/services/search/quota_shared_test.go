@@ -73,6 +73,45 @@ func TestQuotaOverNodes(t *testing.T) {
 	}
 }
 
+// TestQuotaOfALoneCore: what a core alone has counted is part of what several cores count after it, and the other way round.
+func TestQuotaOfALoneCore(t *testing.T) {
+	url := testkit.Postgres(t)
+	cfg := store.Config{Dialect: store.Postgres, URL: url, Exclusive: true, MigrateWithoutCopy: true}
+	limits := access.Limits{RequestsHour: 50, CreditsHour: 50, CreditsDay: 50, CreditsMonth: 50}
+	var token string
+	t.Run("alone", func(t *testing.T) {
+		alone := newEnvOn(t, testkit.OpenStore(t, cfg, cluster.Migrations(), Migrations()))
+		token = alone.token(&limits)
+		if got := tryMany(t, []*env{alone}, token, 20); got != 20 {
+			t.Errorf("%d of 20 requests were let through", got)
+		}
+	})
+	t.Run("three", func(t *testing.T) {
+		var nodes []*env
+		for i := range 3 {
+			nodes = append(nodes, newNode(t, testkit.SharedStore(t, url, Migrations()), fmt.Sprintf("node-%d", i)))
+		}
+		if got := tryMany(t, nodes, token, 5); got != 15 {
+			t.Errorf("%d of 15 requests were let through", got)
+		}
+		for _, n := range nodes {
+			n.flush()
+		}
+		for _, n := range nodes {
+			testkit.Must(t, n.svc.RefreshUse(t.Context()))
+			if u := n.used(n.svc, idOf(token)); u.HourlyRequests != 35 || u.MonthlyCredits != 35 {
+				t.Errorf("a core shows %+v", u)
+			}
+		}
+	})
+	t.Run("alone again", func(t *testing.T) {
+		alone := newEnvOn(t, testkit.OpenStore(t, cfg, cluster.Migrations(), Migrations()))
+		if got := tryMany(t, []*env{alone}, token, 20); got != 15 {
+			t.Errorf("%d of 20 requests were let through, 15 are left", got)
+		}
+	})
+}
+
 // envSpender has the token that a process of the test spends, envSpenderURL the database.
 const (
 	envSpender    = "PATCHBAY_TEST_SPENDER"

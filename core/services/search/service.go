@@ -97,7 +97,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 // makeRooms makes the rooms of the service and tells each what it needs of the others.
 func (s *Service) makeRooms() (err error) {
 	cfg := s.cfg
-	s.Log = audit.New(audit.Config{Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now, Disabled: cfg.Settings.NoAudit})
+	s.Log = audit.New(audit.Config{Store: cfg.Store, Cluster: cfg.Cluster, Logger: cfg.Logger, Now: cfg.Now, Disabled: cfg.Settings.NoAudit})
 	s.Access = access.New(access.Config{
 		Store: cfg.Store, Keyring: cfg.Keyring, Logger: cfg.Logger, Now: cfg.Now, Defaults: cfg.Settings.defaultLimits(), Requests: s.Log,
 		People: cfg.People, Cluster: cfg.Cluster,

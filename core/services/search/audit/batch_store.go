@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,8 +16,12 @@ import (
 // batch is one group commit: new rows, ends of rows that were written open, bodies, research ids, and the sums of the
 // quota by token and minute.
 type batch struct {
-	records  []*Record
-	inserts  []Entry
+	records []*Record
+	inserts []Entry
+	// inserted are the records of inserts.
+	inserted []*Record
+	// lost are the updates whose rows another core has ended meanwhile: what they count was counted then.
+	lost     map[int]bool
 	updates  []Entry
 	bodies   []BodyRecord
 	research []ResearchRecord
@@ -45,7 +51,7 @@ func (b *batch) addRecord(r *Record) {
 	}
 	u := b.usageRecord(r.TokenID, r.startMinute())
 	if !r.written {
-		b.inserts = append(b.inserts, r.Entry)
+		b.inserts, b.inserted = append(b.inserts, r.Entry), append(b.inserted, r)
 		if r.Outcome != Refused {
 			u.Requests++
 		}
@@ -81,10 +87,12 @@ func (b *batch) usageRecord(token string, minute int64) *UsageRecord {
 }
 
 const (
-	insertInto  = "INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code,cached,detail) VALUES "
-	rowColumns  = 21
+	insertInto = "INSERT INTO search_requests (id,time,request_id,token_id,key_id,backend,operation,outcome,status,upstream_status,credits,duration_us,upstream_us,plugin_us,attempts,request_bytes,response_bytes,client,error_code,cached,detail"
+	rowColumns = 21
+	// nodeColumns are those that a row has more where several cores write.
+	nodeColumns = ",writer,ended_seq"
 	maxRows     = 64
-	updateRow   = "UPDATE search_requests SET key_id=?,backend=?,outcome=?,status=?,upstream_status=?,credits=?,duration_us=?,upstream_us=?,plugin_us=?,attempts=?,response_bytes=?,error_code=?,cached=?,detail=? WHERE id=?"
+	updateRow   = "UPDATE search_requests SET key_id=?,backend=?,outcome=?,status=?,upstream_status=?,credits=?,duration_us=?,upstream_us=?,plugin_us=?,attempts=?,response_bytes=?,error_code=?,cached=?,detail=?"
 	upsertUsage = "INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) VALUES (?,?,?,?,?,?,?) ON CONFLICT (token_id,minute) DO UPDATE SET " +
 		"requests=quota_usage.requests+excluded.requests,credits=quota_usage.credits+excluded.credits,successes=quota_usage.successes+excluded.successes,errors=quota_usage.errors+excluded.errors,refused=quota_usage.refused+excluded.refused"
 )
@@ -102,18 +110,23 @@ type statements struct {
 	upsert string
 }
 
-func newStatements(d store.Dialect) *statements {
-	s := &statements{update: d.Bind(updateRow), upsert: d.Bind(upsertUsage)}
-	row := "(" + strings.TrimSuffix(strings.Repeat("?,", rowColumns), ",") + ")"
+func newStatements(d store.Dialect, shared bool) *statements {
+	s := &statements{update: d.Bind(updateRow + " WHERE id=?"), upsert: d.Bind(upsertUsage)}
+	into, columns := insertInto+") VALUES ", rowColumns
+	if shared {
+		into, columns = insertInto+nodeColumns+") VALUES ", rowColumns+2
+		s.update = d.Bind(updateRow + ",ended_seq=? WHERE id=? AND outcome=0")
+	}
+	row := "(" + strings.TrimSuffix(strings.Repeat("?,", columns), ",") + ")"
 	for i, n := range insertSizes {
-		s.insert[i] = d.Bind(insertInto + strings.TrimSuffix(strings.Repeat(row+",", n), ","))
+		s.insert[i] = d.Bind(into + strings.TrimSuffix(strings.Repeat(row+",", n), ","))
 	}
 	return s
 }
 
 // write writes the batch in one transaction. again says that it was tried before: the commit may have gone through
-// though its answer was lost, and nothing may be counted twice.
-func (b *batch) write(ctx context.Context, st *store.Store, sql *statements, again bool) error {
+// though its answer was lost, and nothing may be counted twice. node is nil for a core alone.
+func (b *batch) write(ctx context.Context, st *store.Store, sql *statements, node *nodeWriter, again bool) error {
 	return st.Tx(ctx, "audit", func(ctx context.Context) error {
 		w := st.Writer(ctx)
 		if again {
@@ -121,31 +134,43 @@ func (b *batch) write(ctx context.Context, st *store.Store, sql *statements, aga
 				return err
 			}
 		}
+		if node != nil {
+			if err := node.store.fenceWriter(ctx, node.id); err != nil {
+				return err
+			}
+		}
 		conn := w.Statement.ConnPool
 		rows := b.inserts
 		for i, n := range insertSizes {
 			for ; len(rows) >= n; rows = rows[n:] {
-				if _, err := conn.ExecContext(ctx, sql.insert[i], insertArgs(rows[:n])...); err != nil {
+				if _, err := conn.ExecContext(ctx, sql.insert[i], insertArgs(rows[:n], node)...); err != nil {
 					return err
 				}
 			}
 		}
 		for i := range b.updates {
-			e := &b.updates[i]
-			if _, err := conn.ExecContext(ctx, sql.update, e.KeyID, e.Backend, int(e.Outcome), e.Status, e.Upstream, e.Credits,
-				e.Duration.Microseconds(),
-				e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.ResponseBytes, e.ErrorCode, e.Cached, e.Detail,
-				e.ID); err != nil {
+			res, err := conn.ExecContext(ctx, sql.update, b.updates[i].updateArgs(node)...)
+			if err != nil {
 				return err
 			}
+			if n, err := res.RowsAffected(); node != nil && err == nil && n == 0 {
+				b.dropUpdate(i)
+			}
 		}
-		for _, u := range b.usage {
+		for _, u := range b.sortedUsage() {
 			if _, err := conn.ExecContext(ctx, sql.upsert, u.TokenID, u.Minute, u.Requests, u.Credits, u.Successes, u.Errors,
 				u.Refused); err != nil {
 				return err
 			}
 		}
 		return b.writeExtras(w)
+	})
+}
+
+// sortedUsage returns what the batch adds to the use of tokens, in the order in which everybody locks those rows.
+func (b *batch) sortedUsage() []*UsageRecord {
+	return slices.SortedFunc(maps.Values(b.usage), func(a, b *UsageRecord) int {
+		return cmp.Or(cmp.Compare(a.TokenID, b.TokenID), cmp.Compare(a.Minute, b.Minute))
 	})
 }
 
@@ -179,14 +204,60 @@ func (b *batch) writeExtras(w *gorm.DB) error {
 	return nil
 }
 
-func insertArgs(rows []Entry) []any {
-	args := make([]any, 0, len(rows)*rowColumns)
+// dropUpdate leaves out what an update counts.
+func (b *batch) dropUpdate(i int) {
+	e := &b.updates[i]
+	if b.lost[i] || e.Outcome == Open {
+		return
+	}
+	if b.lost == nil {
+		b.lost = map[int]bool{}
+	}
+	b.lost[i] = true
+	u := b.usageRecord(e.TokenID, e.startMinute())
+	u.Credits -= e.Credits
+	switch e.Outcome {
+	case Success:
+		u.Successes--
+	case Failure:
+		u.Errors--
+	}
+}
+
+// keptUpdates returns the updates that count.
+func (b *batch) keptUpdates() []Entry {
+	if len(b.lost) == 0 {
+		return b.updates
+	}
+	var out []Entry
+	for i := range b.updates {
+		if !b.lost[i] {
+			out = append(out, b.updates[i])
+		}
+	}
+	return out
+}
+
+func (e *Entry) updateArgs(node *nodeWriter) []any {
+	args := []any{e.KeyID, e.Backend, int(e.Outcome), e.Status, e.Upstream, e.Credits, e.Duration.Microseconds(), e.UpstreamTime.Microseconds(),
+		e.PluginTime.Microseconds(), e.Attempts, e.ResponseBytes, e.ErrorCode, e.Cached, e.Detail}
+	if node != nil {
+		args = append(args, e.endedSeq)
+	}
+	return append(args, e.ID)
+}
+
+func insertArgs(rows []Entry, node *nodeWriter) []any {
+	args := make([]any, 0, len(rows)*(rowColumns+2))
 	for i := range rows {
 		e := &rows[i]
 		args = append(args, e.ID, e.Time.UnixMilli(), e.RequestID, e.TokenID, e.KeyID, e.Backend, e.Operation, int(e.Outcome), e.Status,
 			e.Upstream, e.Credits,
 			e.Duration.Microseconds(), e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.RequestBytes, e.ResponseBytes,
 			e.Client, e.ErrorCode, e.Cached, e.Detail)
+		if node != nil {
+			args = append(args, node.id, e.endedSeq)
+		}
 	}
 	return args
 }

@@ -8,19 +8,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // Config is what a Log needs.
 type Config struct {
-	Store  *store.Store
-	Logger hclog.Logger
-	Now    func() time.Time
+	Store *store.Store
+	// Cluster is this core among those of the database; nil for a core alone.
+	Cluster *cluster.Cluster
+	Logger  hclog.Logger
+	Now     func() time.Time
 	// Disabled keeps no rows: requests are neither written nor added up.
 	Disabled bool
 }
@@ -28,6 +32,7 @@ type Config struct {
 // Log keeps the audit of all requests: it writes their rows, adds them up, and answers questions about them.
 type Log struct {
 	Store   *Store
+	cluster *cluster.Cluster
 	log     hclog.Logger
 	now     func() time.Time
 	rollups *rollups
@@ -35,21 +40,37 @@ type Log struct {
 	writer *Writer
 	// live carries requests as they end.
 	live *event.Bus
+	// stopSettling ends settling, which ends the requests of cores that are gone.
+	stopSettling context.CancelFunc
+	settling     sync.WaitGroup
 }
 
 // New makes a log that writes nothing before StartWriting.
 func New(cfg Config) *Log {
-	l := &Log{Store: &Store{cfg.Store}, log: cfg.Logger, now: cfg.Now, live: event.NewBus()}
+	l := &Log{Store: &Store{cfg.Store}, cluster: cfg.Cluster, log: cfg.Logger, now: cfg.Now, live: event.NewBus(), stopSettling: func() {}}
 	l.rollups = newRollups(l.Store, cfg.Logger, cfg.Now)
 	if !cfg.Disabled {
-		l.writer = newWriter(cfg.Store, cfg.Logger, l.RecordWritten)
+		var node *nodeWriter
+		if cfg.Cluster.Shared() {
+			node = &nodeWriter{store: l.Store, cluster: cfg.Cluster, log: cfg.Logger, now: cfg.Now, began: l.rollups.beginWriter}
+		}
+		l.writer = newWriter(cfg.Store, cfg.Logger, node, l.RecordWritten)
 	}
 	return l
 }
 
-// CloseInterrupted ends the requests that an earlier end of the core has left open.
+// CloseInterrupted ends the requests that an earlier end of the core has left open, or that cores have left which are gone.
 func (l *Log) CloseInterrupted(ctx context.Context) error {
-	interrupted, err := l.Store.CloseInterrupted(ctx)
+	if l.Store.isPostgres() {
+		if err := l.settleGone(ctx); err != nil {
+			return err
+		}
+	}
+	closeRows := l.Store.CloseInterrupted
+	if l.cluster.Shared() {
+		closeRows = func(ctx context.Context) (int64, error) { return l.Store.takeOver(ctx, l.rollups.restoreSums) }
+	}
+	interrupted, err := closeRows(ctx)
 	if err != nil {
 		return fmt.Errorf("close interrupted requests: %w", err)
 	}
@@ -62,6 +83,17 @@ func (l *Log) CloseInterrupted(ctx context.Context) error {
 // StartWriting computes the roll-ups that a crash has lost, and writes requests from then on.
 func (l *Log) StartWriting(ctx context.Context) error {
 	if l.writer == nil {
+		return nil
+	}
+	if l.writer.node != nil {
+		if err := l.writer.node.registerWriter(ctx); err != nil {
+			return err
+		}
+		settling, stop := context.WithCancel(context.Background())
+		l.stopSettling = stop
+		l.settling.Go(func() { l.settleLoop(settling) })
+		l.rollups.start()
+		l.writer.start(0)
 		return nil
 	}
 	last, err := l.Store.LastRequestID(ctx)
@@ -97,6 +129,8 @@ func (l *Log) Close() {
 	if l.writer == nil {
 		return
 	}
+	l.stopSettling()
+	l.settling.Wait()
 	l.writer.close()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

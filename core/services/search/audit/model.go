@@ -50,6 +50,8 @@ type Entry struct {
 	// RequestBody and ResponseBody are nil unless bodies are logged.
 	RequestBody  []byte
 	ResponseBody []byte
+	// endedSeq numbers the requests of a core as they end, where several cores write.
+	endedSeq int64
 }
 
 // startMinute returns the bucket of the quota that the request belongs to.

@@ -53,9 +53,11 @@ type rollups struct {
 
 	mu      sync.Mutex
 	pending map[rollupKey]*RequestSums
-	closing sync.Once
-	stop    chan struct{}
-	done    chan struct{}
+	// writer is this core's, 0 for a core alone; pending goes up to the request that is the writer's upTo-th to end.
+	writer, upTo int64
+	closing      sync.Once
+	stop         chan struct{}
+	done         chan struct{}
 }
 
 func newRollups(store *Store, log hclog.Logger, now func() time.Time) *rollups {
@@ -87,12 +89,24 @@ func (r *rollups) close(ctx context.Context) {
 	r.closing.Do(func() { close(r.stop) })
 	<-r.done
 	err := r.flush(ctx)
-	if err == nil {
+	switch {
+	case err != nil:
+	case r.writer == 0:
 		err = r.store.SetMark(ctx, MarkRollups, CleanEnd)
+	default:
+		_, err = r.store.settleWriter(ctx, r.writer)
 	}
 	if err != nil {
 		r.log.Error("cannot store the last statistics; rebuilt at the next start", "error", err)
 	}
+}
+
+// beginWriter begins the sums of another writer. Those of the former one were added by the core that has ended it.
+func (r *rollups) beginWriter(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.pending)
+	r.writer, r.upTo = id, 0
 }
 
 // addEntries adds written requests that have ended to the sums.
@@ -101,6 +115,7 @@ func (r *rollups) addEntries(entries []Entry) {
 	defer r.mu.Unlock()
 	for i := range entries {
 		if e := &entries[i]; e.Outcome != Open {
+			r.upTo = max(r.upTo, e.endedSeq)
 			r.addOne(e)
 		}
 	}
@@ -139,19 +154,27 @@ func (r *rollups) flush(ctx context.Context) error {
 	r.storing.Lock()
 	defer r.storing.Unlock()
 	r.mu.Lock()
-	taken := r.pending
+	taken, writer, upTo := r.pending, r.writer, r.upTo
 	r.pending = map[rollupKey]*RequestSums{}
 	r.mu.Unlock()
 	if len(taken) == 0 {
 		return nil
 	}
-	rest, err := r.store.addRollups(ctx, taken, r.now())
+	rest, err := taken, error(nil)
+	if writer == 0 {
+		rest, err = r.store.addRollups(ctx, taken, r.now())
+	} else {
+		_, err = r.store.addWriterRollups(ctx, writer, upTo, taken, r.now())
+	}
 	if err == nil {
 		return nil
 	}
 	// Sums that were not stored are added to those that came meanwhile.
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.writer != writer {
+		return err
+	}
 	for k, s := range rest {
 		if have := r.pending[k]; have != nil {
 			s.AddScaled(have, 1)

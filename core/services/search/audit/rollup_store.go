@@ -43,9 +43,7 @@ func rollupUpsert(d store.Dialect) string {
 // addRollups adds sums to the stored ones, in slices, and sets the mark. The rows of a subject go together, so that its hours
 // and its sum since the beginning agree whatever happens. What is not stored is returned with the error.
 func (r *Store) addRollups(ctx context.Context, add map[rollupKey]*RequestSums, now time.Time) (map[rollupKey]*RequestSums, error) {
-	keys := slices.SortedFunc(maps.Keys(add), func(a, b rollupKey) int {
-		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Subject, b.Subject))
-	})
+	keys := sortedKeys(add)
 	sql := rollupUpsert(r.store.Dialect())
 	for len(keys) > 0 {
 		n := min(rollupSlice, len(keys))
@@ -61,6 +59,14 @@ func (r *Store) addRollups(ctx context.Context, add map[rollupKey]*RequestSums, 
 		keys = keys[n:]
 	}
 	return nil, r.SetMark(ctx, MarkRollups, now.UnixMilli())
+}
+
+// sortedKeys returns the rows of sums in the order in which everybody locks them.
+func sortedKeys(sums map[rollupKey]*RequestSums) []rollupKey {
+	return slices.SortedFunc(maps.Keys(sums), func(a, b rollupKey) int {
+		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Step, b.Step),
+			cmp.Compare(a.Start, b.Start), cmp.Compare(a.Operation, b.Operation))
+	})
 }
 
 func (r *Store) addSlice(ctx context.Context, sql string, keys []rollupKey, add map[rollupKey]*RequestSums) error {
@@ -212,8 +218,13 @@ func (r *Store) eachSince(ctx context.Context, from time.Time, visit func(*Entry
 	if err != nil {
 		return err
 	}
-	rows, err := r.db(ctx).Raw("SELECT id, time, token_id, key_id, operation, outcome, credits, duration_us FROM search_requests WHERE id >= ? AND time >= ? AND outcome <> 0",
-		first, from.UnixMilli()).Rows()
+	return r.eachRequest(ctx, visit, "id >= ? AND time >= ? AND outcome <> 0", first, from.UnixMilli())
+}
+
+// eachRequest visits the requests that a condition chooses.
+func (r *Store) eachRequest(ctx context.Context, visit func(*Entry), where string, args ...any) error {
+	rows, err := r.db(ctx).Raw("SELECT id, time, token_id, key_id, operation, outcome, credits, duration_us FROM search_requests WHERE "+where,
+		args...).Rows()
 	if err != nil {
 		return err
 	}

@@ -72,15 +72,20 @@ func (r *Store) LastRequestID(ctx context.Context) (id int64, err error) {
 // CloseInterrupted ends the rows that a crash left open. The credits that they had reserved are charged: nobody saw the
 // end of the calls, and the upstream may have worked.
 func (r *Store) CloseInterrupted(ctx context.Context) (n int64, err error) {
+	return r.closeInterrupted(ctx, "TRUE")
+}
+
+// closeInterrupted is CloseInterrupted for the rows that a condition chooses.
+func (r *Store) closeInterrupted(ctx context.Context, where string) (n int64, err error) {
 	err = r.store.Tx(ctx, "close interrupted requests", func(ctx context.Context) error {
 		charged := r.store.Writer(ctx).Exec("INSERT INTO quota_usage (token_id,minute,requests,credits,successes,errors,refused) " +
-			"SELECT token_id, time/60000, 0, SUM(credits), 0, 0, 0 FROM search_requests WHERE outcome = 0 AND credits > 0 GROUP BY token_id, time/60000 " +
+			"SELECT token_id, time/60000, 0, SUM(credits), 0, 0, 0 FROM search_requests WHERE outcome = 0 AND " + where + " AND credits > 0 GROUP BY token_id, time/60000 " +
 			"ON CONFLICT (token_id,minute) DO UPDATE SET credits=quota_usage.credits+excluded.credits")
 		if charged.Error != nil {
 			return charged.Error
 		}
 		// The 0 of Open is spelled out: with a parameter in its place the index of open rows cannot be used.
-		res := r.store.Writer(ctx).Exec("UPDATE search_requests SET outcome = ?, error_code = 'interrupted' WHERE outcome = 0", Interrupted)
+		res := r.store.Writer(ctx).Exec("UPDATE search_requests SET outcome = ?, error_code = 'interrupted' WHERE outcome = 0 AND "+where, Interrupted)
 		n = res.RowsAffected
 		return res.Error
 	})

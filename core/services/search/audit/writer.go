@@ -31,6 +31,8 @@ type Writer struct {
 	sql    *statements
 	log    hclog.Logger
 	nextID atomic.Int64
+	// node is nil for a core alone.
+	node   *nodeWriter
 	failed atomic.Bool
 	// stored hears of the rows of each write as they went in; nil if nobody listens.
 	stored func(inserts, updates []Entry)
@@ -62,9 +64,9 @@ type Record struct {
 	Research string
 }
 
-// newWriter makes a writer that has not started. stored hears of the rows of each write.
-func newWriter(st *store.Store, log hclog.Logger, stored func(inserts, updates []Entry)) *Writer {
-	a := &Writer{stored: stored, store: st, sql: newStatements(st.Dialect()), log: log, kick: make(chan struct{}, 1),
+// newWriter makes a writer that has not started. stored hears of the rows of each write. node is nil for a core alone.
+func newWriter(st *store.Store, log hclog.Logger, node *nodeWriter, stored func(inserts, updates []Entry)) *Writer {
+	a := &Writer{stored: stored, store: st, sql: newStatements(st.Dialect(), node != nil), log: log, node: node, kick: make(chan struct{}, 1),
 		done: make(chan struct{})}
 	a.room = sync.NewCond(&a.mu)
 	return a
@@ -76,7 +78,7 @@ func (a *Writer) start(lastID int64) {
 	go a.run()
 }
 
-// Begin queues the beginning of a request and gives it its id.
+// Begin queues the beginning of a request. A core alone gives it its id.
 func (a *Writer) Begin(r *Record) {
 	r.ID = a.nextID.Add(1)
 	a.mu.Lock()
@@ -200,9 +202,16 @@ func (a *Writer) writeAll() {
 	}
 	pause, left := 50*time.Millisecond, lastAttempts
 	for attempt := 1; ; attempt++ {
-		err := batch.write(context.Background(), a.store, a.sql, attempt > 1)
+		err := batch.write(context.Background(), a.store, a.sql, a.node, attempt > 1)
 		if err == nil {
 			break
+		}
+		if a.node != nil && mustRegister(err) {
+			a.log.Warn("another core has ended the open requests of this one", "error", err)
+			if err = a.node.registerWriter(context.Background()); err == nil {
+				a.node.numberBatch(batch)
+				continue
+			}
 		}
 		a.failed.Store(true)
 		a.log.Error("cannot write audit rows", "rows", len(batch.records), "attempt", attempt, "error", err)
@@ -217,7 +226,7 @@ func (a *Writer) writeAll() {
 	}
 	a.failed.Store(false)
 	if a.stored != nil {
-		a.stored(batch.inserts, batch.updates)
+		a.stored(batch.inserts, batch.keptUpdates())
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -258,5 +267,8 @@ func (a *Writer) takeBatch() *batch {
 	}
 	clear(a.pending[len(held):])
 	a.pending, a.writing = held, len(b.records)
+	if a.node != nil {
+		a.node.numberBatch(b)
+	}
 	return b
 }

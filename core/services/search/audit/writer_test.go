@@ -48,14 +48,14 @@ func flush(t *testing.T, l *Log) {
 func TestCommitWhoseAnswerWasLost(t *testing.T) {
 	testkit.ForEachDialect(t, func(t *testing.T, cfg store.Config) {
 		st := openStore(t, cfg)
-		sql := newStatements(st.Dialect())
+		sql := newStatements(st.Dialect(), false)
 		r := &Record{Entry: Entry{ID: 1, Time: midday, TokenID: "abcd", Operation: sdk.OpSearch}}
 		write := func(again bool) {
 			t.Helper()
 			b := newBatch(1)
 			b.addRecord(r)
 			for _, again := range []bool{again, true, true} {
-				if err := b.write(context.Background(), st, sql, again); err != nil {
+				if err := b.write(context.Background(), st, sql, nil, again); err != nil {
 					t.Fatal(err)
 				}
 			}

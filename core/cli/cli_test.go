@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,10 +37,17 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the command line as a person does. What needs the built-in plugins is tested with the whole product.
 func TestScripts(t *testing.T) {
+	t.Run("scripts", func(t *testing.T) { runScripts(t) })
+	if !t.Failed() && flag.Lookup("test.run").Value.String() == "" {
+		checkShapesSeen(t)
+	}
+}
+
+func runScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, Setup: writePlugin,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": runExits, "await-core": awaitCore, "submit-job": submitJob,
-			"first-id": setFirstID, "set-last": setLastWord, "await-job": awaitJob, "await-file": awaitFile, "truncate": truncateFile},
+			"documented": compareShape, "first-id": setFirstID, "set-last": setLastWord, "await-job": awaitJob, "await-file": awaitFile, "truncate": truncateFile},
 	})
 }
 

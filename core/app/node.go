@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/patchbay-dev/patchbay/core/cluster"
+	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/metric"
 	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -61,3 +62,24 @@ func watchNodes(reg prometheus.Registerer, st *store.Store, c *cluster.Cluster) 
 		return 0
 	}))
 }
+
+// consoleNodes is what the console's page about nodes asks; nil for a database that no other core can use.
+func (a *App) consoleNodes() console.Nodes {
+	if a.store.Dialect() != store.Postgres {
+		return nil
+	}
+	return nodeList{a}
+}
+
+// nodeList implements console.Nodes.
+type nodeList struct{ app *App }
+
+func (n nodeList) List(ctx context.Context) ([]cluster.Node, error) {
+	return cluster.ListNodes(ctx, n.app.store)
+}
+
+func (n nodeList) SetDrain(ctx context.Context, id string, drain bool) error {
+	return cluster.SetDrain(ctx, n.app.store, id, drain)
+}
+
+func (n nodeList) Self() string { return n.app.cluster.ID() }

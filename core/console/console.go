@@ -24,6 +24,8 @@ type Config struct {
 	Queue     *queue.Queue
 	Bus       *event.Bus
 	Providers Providers
+	// Nodes are the cores of the database; nil leaves their page out.
+	Nodes Nodes
 	// Configurator changes plugin.hcl; nil leaves its pages out.
 	Configurator Configurator
 	// Services are the services that are switched on.
@@ -47,6 +49,7 @@ type Console struct {
 	users     *userPages
 	jobs      *jobPages
 	plugins   *pluginPages
+	nodes     *nodePages
 	providers *providerPages
 	signIn    *signInPages
 	docs      *docsPages
@@ -72,7 +75,7 @@ func New(cfg Config) (*Console, error) {
 		}
 	}
 	b := &base{cfg: cfg}
-	c := &Console{base: b, account: &accountPages{b}, users: &userPages{b}, jobs: &jobPages{b}, plugins: &pluginPages{b},
+	c := &Console{base: b, account: &accountPages{b}, users: &userPages{b}, jobs: &jobPages{b}, plugins: &pluginPages{b}, nodes: &nodePages{b},
 		providers: &providerPages{b}, signIn: &signInPages{b}, docs: &docsPages{b}}
 	var err error
 	if c.texts, err = ui.NewTexts(texts...); err != nil {
@@ -104,19 +107,24 @@ func (c *Console) navGroups() []ui.NavGroup {
 			out = append(out, ui.NavGroup{Service: s.Service, TextID: s.Service + ".name", Items: s.Nav})
 		}
 	}
-	return append(out, ui.NavGroup{TextID: "nav.system", Items: []ui.NavItem{
+	system := []ui.NavItem{
 		{TextID: "nav.plugins", Icon: ui.IconPlug, Href: "/system/plugins", Key: "p", Admin: true, Prefix: true},
 		{TextID: "nav.jobs", Icon: ui.IconJobs, Href: "/system/jobs", Key: "j", Admin: true, Prefix: true},
-		{TextID: "nav.users", Icon: ui.IconUsers, Href: "/system/users", Key: "u", Admin: true, Prefix: true},
-		{TextID: "nav.audit", Icon: ui.IconAudit, Href: "/system/audit", Key: "l", Admin: true},
-	}})
+	}
+	if c.cfg.Nodes != nil {
+		system = append(system, ui.NavItem{TextID: "nav.nodes", Icon: ui.IconNodes, Href: nodesPath, Key: "a", Admin: true})
+	}
+	return append(out, ui.NavGroup{TextID: "nav.system", Items: append(system,
+		ui.NavItem{TextID: "nav.users", Icon: ui.IconUsers, Href: "/system/users", Key: "u", Admin: true, Prefix: true},
+		ui.NavItem{TextID: "nav.audit", Icon: ui.IconAudit, Href: "/system/audit", Key: "l", Admin: true},
+	)})
 }
 
 // Routes are the pages of the core, for its mount.
 func (c *Console) Routes() []httpd.Route {
 	return slices.Concat([]httpd.Route{c.assets.Route()}, c.signIn.listRoutes(), c.assets.InstallRoutes(), c.homeRoutes(), c.plugins.listRoutes(),
 		c.providers.listRoutes(), c.jobs.listRoutes(), c.findRoutes(), c.account.listRoutes(), c.users.listRoutes(),
-		c.docs.listRoutes())
+		c.nodes.listRoutes(), c.docs.listRoutes())
 }
 
 // formLimit is the largest body of a form, in bytes.

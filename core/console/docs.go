@@ -114,7 +114,7 @@ func (h *docsPages) sendPicture(gc *gin.Context, docs *library.Library, name str
 
 // helpPages are the documents about the pages of the core, by the beginnings of their addresses.
 var helpPages = []struct{ prefix, page string }{
-	{docsPath, library.IndexName}, {"/system/plugins", "configuration"}, {"/system/jobs", "operations"}, {"/system/users", "accounts"},
+	{docsPath, library.IndexName}, {"/system/plugins", "configuration"}, {"/system/jobs", "operations"}, {nodesPath, "operations"}, {"/system/users", "accounts"},
 	{"/system/account", "accounts"}, {"/system/audit", "accounts"}, {"/system", "console"},
 }
 

@@ -31,6 +31,7 @@ type site struct {
 	users         *auth.Users
 	queue         *queue.Queue
 	providers     *providers
+	nodes         *nodes
 	configurator  *configurator
 	base          string
 	admin, member string // API keys
@@ -91,7 +92,7 @@ func newSite(t *testing.T) *site {
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), queue.Migrations(), auth.Migrations())
-	s := &site{t: t, configurator: &configurator{}, providers: &providers{
+	s := &site{t: t, configurator: &configurator{}, nodes: &nodes{}, providers: &providers{
 		instances: []console.Instance{
 			{Ref: "search.docs", Kind: "search", Plugin: "files", Name: "docs", Version: "1.0.0", State: "ready", Since: time.Now().Add(-time.Hour),
 				PID: 77, Memory: 30 << 20,
@@ -132,7 +133,8 @@ func (s *site) serve(bus *event.Bus) {
 	must(s.t, err)
 	access := auth.Access{Trusted: clients}
 	c, err := console.New(console.Config{
-		Users: s.users, Access: access, Queue: s.queue, Bus: bus, Providers: s.providers, Configurator: s.configurator, Version: "1.2.3",
+		Users: s.users, Access: access, Queue: s.queue, Bus: bus, Providers: s.providers, Configurator: s.configurator,
+		Nodes: s.nodes, Version: "1.2.3",
 		Sections: []ui.Section{{Service: "demo", Texts: fstest.MapFS{"en.json": {Data: []byte("{}")}, "zh.json": {Data: []byte("{}")}},
 			FindIndexed: func(_ context.Context, text string) []ui.IndexedDocument {
 				if !strings.Contains(text, "indexed") {

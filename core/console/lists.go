@@ -15,6 +15,15 @@ func userColumns(v *ui.View) ui.Table {
 	}}
 }
 
+// nodeColumns returns the columns of the list of nodes.
+func nodeColumns(v *ui.View) ui.Table {
+	return ui.Table{Name: v.T("nodes.title"), Columns: []ui.Column{
+		{Label: v.T("nodes.node"), Kind: ui.TitleColumn}, {Label: v.T("jobs.state")}, {Label: v.T("nodes.version"), Class: "nowrap"},
+		{Label: v.T("nodes.roles")}, {Label: v.T("nodes.started"), Class: "nowrap"}, {Label: v.T("nodes.seen"), Class: "nowrap"},
+		{Label: v.T("account.actions"), Kind: ui.ActionColumn},
+	}}
+}
+
 // pluginColumns returns the columns of the list of instances.
 func pluginColumns(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("plugins.title"), Columns: []ui.Column{

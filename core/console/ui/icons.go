@@ -18,6 +18,7 @@ const (
 	IconSettings = "M4 7h10M18 7h2M16 5v4M4 17h2M10 17h10M8 15v4M4 12h16"
 	IconPlug     = "M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4"
 	IconUsers    = "M9 11a3.5 3.5 0 1 0-.01 0M3 20a6 6 0 0 1 12 0M16 4.5a3.5 3.5 0 0 1 0 6.5M18 14.5a6 6 0 0 1 3 5.5"
+	IconNodes    = "M4 4h16v6H4zM4 14h16v6H4zM7.5 7h.01M7.5 17h.01"
 	IconAudit    = "M12 3l7 3v6c0 4-3 7-7 9-4-2-7-5-7-9V6zM9 12l2 2 4-4"
 	IconEnvelope = "M3 6h18v12H3zM3 7l9 7 9-7"
 	IconGlobe    = "M12 3a9 9 0 1 0 .01 0M3 12h18M12 3c4 4 4 14 0 18M12 3c-4 4-4 14 0 18"

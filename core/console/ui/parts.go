@@ -33,9 +33,9 @@ func Tone(state string) string {
 	switch state {
 	case "ok", "ready", "success", "active", "enabled", "available", "serving", "answered":
 		return "ok"
-	case "degraded", "backoff", "rolled_back", "cooling_down", "attention", "cancel_requested", "exhausted", "refused", "denied":
+	case "degraded", "backoff", "rolled_back", "cooling_down", "attention", "cancel_requested", "exhausted", "refused", "denied", "draining":
 		return "warn"
-	case "failed", "bad", "invalid", "error", "revoked":
+	case "failed", "bad", "invalid", "error", "revoked", "lost":
 		return "bad"
 	case "running", "starting", "configuring", "queued", "checking":
 		return "info"

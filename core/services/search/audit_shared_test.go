@@ -101,7 +101,8 @@ func TestOpenRequestsOfNodes(t *testing.T) {
 	for _, e := range nodes {
 		e.flush()
 	}
-	if live.countRows(ofDead, audit.Interrupted) != 1 || live.countRows(ofDead, audit.Success) != 2 || live.countRows(ofLive, audit.Success) != 1 {
+	if live.countRows(ofDead, audit.Interrupted) != 1 || live.countRows(ofDead, audit.Success) != 2 ||
+		live.countRows(ofLive, audit.Success) != 1 {
 		t.Error("the requests have not ended as they should")
 	}
 	for token, want := range map[string]int64{ofDead: 3, ofLive: 1} {

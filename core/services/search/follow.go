@@ -5,6 +5,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
+	"github.com/patchbay-dev/patchbay/core/services/search/api"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 )
 
@@ -19,6 +20,8 @@ func (s *Service) followChanges() {
 	s.followTopic(ctx, access.TopicTokens, s.LoadTokens, s.Refresh)
 	s.followTopic(ctx, auth.TopicUsers, func(ctx context.Context, _ []string) error { return s.Refresh(ctx) }, nil)
 	s.followTopic(ctx, keys.TopicKeys, s.ReloadKeys, nil)
+	s.followTopic(ctx, api.TopicSessions, s.api.EndSessions, s.api.RefreshSessions)
+	s.followTopic(ctx, api.TopicCancel, s.api.CancelCalls, nil)
 }
 
 // followTopic calls load with the ids in the news about a topic. refresh is called when some may have been lost; nil where another topic

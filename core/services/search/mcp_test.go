@@ -13,22 +13,25 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/services/search/api/mcp"
-	"github.com/patchbay-dev/patchbay/core/services/search/internal/searchtest"
 	sdk "github.com/patchbay-dev/patchbay/sdk/search"
 )
+
+// withTools makes the operations of the backend tools.
+func withTools(e *env) {
+	for i := range e.backend.desc.Operations {
+		if op := &e.backend.desc.Operations[i]; op.Name != sdk.OpResearchResult {
+			op.Tool, op.Title, op.Description = "web_"+op.Name, "Title of "+op.Name, "What "+op.Name+" does."
+			op.InputSchema = `{"type":"object","properties":{"query":{"type":"string","x-kept":1}}}`
+		}
+	}
+}
 
 // mcpEnv is a service on a double whose operations are tools with the prefix web_.
 func mcpEnv(t *testing.T, change ...func(*env)) (*env, *fake.Search) {
 	t.Helper()
 	e := newEnv(t, change...)
-	desc := sdk.Descriptor{Operations: searchtest.Operations()}
-	for i := range desc.Operations {
-		if op := &desc.Operations[i]; op.Name != sdk.OpResearchResult {
-			op.Tool, op.Title, op.Description = "web_"+op.Name, "Title of "+op.Name, "What "+op.Name+" does."
-			op.InputSchema = `{"type":"object","properties":{"query":{"type":"string","x-kept":1}}}`
-		}
-	}
-	double := fake.NewSearch(desc)
+	withTools(e)
+	double := fake.NewSearch(e.backend.desc)
 	double.On(sdk.OpSearch, fake.JSON(200, `{"results":[{"title":"one"}]}`))
 	if err := e.svc.Reload(e.set, double); err != nil {
 		t.Fatal(err)

@@ -112,6 +112,7 @@ func (s *Service) makeRooms() (err error) {
 	s.Monitor = alert.NewMonitor(alert.AlertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger,
 		Now: cfg.Now})
 	s.api, err = api.New(api.Config{
+		Store: cfg.Store, Cluster: cfg.Cluster, Keyring: cfg.Keyring,
 		Access: s.Access, Keys: s.Keys, Log: s.Log, Proxy: s.Proxy, Catalog: s.LogCatalog, Sessions: cfg.Sessions, Version: cfg.Version,
 		PublicURL: cfg.PublicURL, Now: cfg.Now,
 	})

@@ -114,7 +114,8 @@ func (p *leasePool) take(ctx context.Context, token string, w wish, limits Limit
 		return p.store.addToRows(ctx, token, p.node, w.at, limits.RequestsMinute > 0, out.requests, out.credits, out.open)
 	})
 	if err != nil {
-		return out, fault.Wrap(fmt.Errorf("take quota: %w", err), fault.NotReady, "The quota of the access token could not be checked. Try again.")
+		return out, fault.Wrap(fmt.Errorf("take quota: %w", err), fault.NotReady,
+			"The quota of the access token could not be checked. Try again.")
 	}
 	return out, nil
 }

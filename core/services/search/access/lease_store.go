@@ -123,7 +123,8 @@ func (s *leaseStore) seedToken(ctx context.Context, token string, at time.Time) 
 }
 
 // addToRows adds to what a core has taken at a time; what is negative is given back. open says whether more may come back.
-func (s *leaseStore) addToRows(ctx context.Context, token, node string, at time.Time, seconds bool, requests, credits int64, open bool) error {
+func (s *leaseStore) addToRows(ctx context.Context, token, node string, at time.Time, seconds bool, requests, credits int64,
+	open bool) error {
 	const row = "(?, ?, ?, ?, ?, ?, ?)"
 	minute := at.Unix() / 60
 	sql := row + "," + row + "," + row
@@ -162,8 +163,8 @@ func (s *leaseStore) dropAll(ctx context.Context) error {
 // purge deletes what lies before every window, with a margin for clocks that differ.
 func (s *leaseStore) purge(ctx context.Context, now time.Time) error {
 	return s.store.Tx(ctx, "delete old quota leases", func(ctx context.Context) error {
-		return s.store.Writer(ctx).Exec(`DELETE FROM quota_leases WHERE span = 1 AND start < ? OR span = 60 AND start < ? OR span = ? AND start < ?
-			OR span = ? AND start < ?`, now.Add(-time.Hour).Unix(), now.Add(-3*time.Hour).Unix()/60, spanDay,
+		return s.store.Writer(ctx).Exec(`DELETE FROM quota_leases WHERE span = 1 AND start < ? OR span = 60 AND start < ?
+			OR span = ? AND start < ? OR span = ? AND start < ?`, now.Add(-time.Hour).Unix(), now.Add(-3*time.Hour).Unix()/60, spanDay,
 			dayStart(now.AddDate(0, 0, -2)), spanMonth, monthStart(now.AddDate(0, 0, -62))).Error
 	})
 }

@@ -150,7 +150,8 @@ func (a *Access) RefreshUse(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// eachUse visits the stored use of tokens, of the ids or all: single minutes for the rolling hour, sums for the rest of the day and the month.
+// eachUse visits the stored use of tokens, of the ids or all: single minutes for the rolling hour, sums for the rest of the day and the
+// month.
 func (a *Access) eachUse(ctx context.Context, now time.Time, ids []string, visit func(audit.UsageRecord)) error {
 	hour, day, month := now.Unix()/60-ringMinutes+1, dayStart(now), monthStart(now)
 	sums, err := a.Store.UsageSince(ctx, hour, ids)

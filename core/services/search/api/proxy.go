@@ -26,6 +26,7 @@ type proxyHandlers struct {
 	// guessed counts tokens that were not valid.
 	guessed   *limit.Limiter
 	Mcp       *mcp.Endpoint
+	sessions  *sharedSessions
 	publicURL string
 	now       func() time.Time
 	state     atomic.Pointer[apiState]
@@ -54,13 +55,14 @@ func newProxyHandlers(cfg Config) (*proxyHandlers, error) {
 	if err != nil {
 		return nil, err
 	}
-	endpoint, err := mcp.New(mcp.Config{Now: cfg.Now})
+	sessions := &sharedSessions{cfg.Store, cfg.Cluster, cfg.Now}
+	endpoint, err := mcp.New(mcp.Config{Now: cfg.Now, Keyring: cfg.Keyring, Shared: sessions})
 	if err != nil {
 		return nil, fmt.Errorf("make the MCP endpoint: %w", err)
 	}
 	return &proxyHandlers{
 		proxy: cfg.Proxy, access: cfg.Access, guessed: guessed, Mcp: endpoint, publicURL: cfg.PublicURL, now: cfg.Now,
-		ResearchPause: researchPause,
+		sessions: sessions, ResearchPause: researchPause,
 	}, nil
 }
 

@@ -239,8 +239,8 @@ func (b *batch) keptUpdates() []Entry {
 }
 
 func (e *Entry) updateArgs(node *nodeWriter) []any {
-	args := []any{e.KeyID, e.Backend, int(e.Outcome), e.Status, e.Upstream, e.Credits, e.Duration.Microseconds(), e.UpstreamTime.Microseconds(),
-		e.PluginTime.Microseconds(), e.Attempts, e.ResponseBytes, e.ErrorCode, e.Cached, e.Detail}
+	args := []any{e.KeyID, e.Backend, int(e.Outcome), e.Status, e.Upstream, e.Credits, e.Duration.Microseconds(),
+		e.UpstreamTime.Microseconds(), e.PluginTime.Microseconds(), e.Attempts, e.ResponseBytes, e.ErrorCode, e.Cached, e.Detail}
 	if node != nil {
 		args = append(args, e.endedSeq)
 	}

@@ -88,7 +88,8 @@ func (r *Store) settleWriter(ctx context.Context, id int64) (interrupted int64, 
 		fresh := newRollups(r, nil, nil)
 		// A streamed answer may have begun long before it ended, and clocks differ.
 		from := timeID(time.UnixMilli(rows[0].RolledAt).Add(-StreamLimit - clockSlack).UnixMilli())
-		if err := r.eachRequest(ctx, fresh.addOne, "id >= ? AND writer = ? AND ended_seq > ? AND outcome <> 0", from, id, rows[0].Rolled); err != nil {
+		err = r.eachRequest(ctx, fresh.addOne, "id >= ? AND writer = ? AND ended_seq > ? AND outcome <> 0", from, id, rows[0].Rolled)
+		if err != nil {
 			return err
 		}
 		if err := r.addSlice(ctx, rollupUpsert(r.store.Dialect()), sortedKeys(fresh.pending), fresh.pending); err != nil {
@@ -104,7 +105,8 @@ const clockSlack = time.Hour
 
 // addWriterRollups adds the sums of a writer to the stored ones, together with up to which of its requests they go. It does nothing, and
 // reports false, if the writer was ended: whoever has done so has added them.
-func (r *Store) addWriterRollups(ctx context.Context, writer, upTo int64, add map[rollupKey]*RequestSums, now time.Time) (stored bool, err error) {
+func (r *Store) addWriterRollups(ctx context.Context, writer, upTo int64, add map[rollupKey]*RequestSums,
+	now time.Time) (stored bool, err error) {
 	err = r.store.RetryTx(ctx, "store roll-ups", func(ctx context.Context) error {
 		res := r.store.Writer(ctx).Exec("UPDATE search_writers SET rolled = ?, rolled_at = ? WHERE id = ? AND NOT ended", upTo, now.UnixMilli(), writer)
 		if stored = res.Error == nil && res.RowsAffected > 0; !stored {

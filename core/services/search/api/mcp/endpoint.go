@@ -18,6 +18,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/secret"
 )
 
 // Names of headers, and versions of the protocol between which something changes.
@@ -50,9 +51,12 @@ type Config struct {
 	Heartbeat time.Duration
 	// Progress is the pause after which a client that asked for it is told how long its call has taken, again and again.
 	Progress time.Duration
-	// Now is the clock, NewID makes session ids; nil means the real ones.
-	Now   func() time.Time
-	NewID func() string
+	// Now is the clock; nil means the real one.
+	Now func() time.Time
+	// Keyring seals the ids of sessions; nil means a key of this process alone.
+	Keyring *secret.Keyring
+	// Shared is what the endpoints of all cores know together; nil for the only one.
+	Shared Shared
 }
 
 // Caller is who sent a request. Its methods are called concurrently when the request is a batch.
@@ -89,8 +93,17 @@ func New(cfg Config) (*Endpoint, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.NewID == nil {
-		cfg.NewID = rand.Text
+	if cfg.Shared == nil {
+		cfg.Shared = alone{}
+	}
+	if cfg.Keyring == nil {
+		key := make([]byte, 32)
+		_, _ = rand.Read(key) // never fails
+		ring, err := secret.NewKeyring(key)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Keyring = ring
 	}
 	return &Endpoint{cfg: cfg, sessions: newSessions(cfg)}, nil
 }
@@ -101,8 +114,12 @@ func (e *Endpoint) Delete(c *gin.Context, caller Caller) error {
 	if id == "" {
 		return fault.New(fault.InvalidRequest, "The header %s is missing.", headerSession)
 	}
-	if !e.sessions.endSession(id, caller.Token()) {
-		return errSession()
+	ended, err := e.sessions.endSession(c.Request.Context(), id, caller.Token())
+	if err == nil && !ended {
+		err = errSession()
+	}
+	if err != nil {
+		return err
 	}
 	c.Status(http.StatusNoContent)
 	c.Writer.WriteHeaderNow()
@@ -186,7 +203,11 @@ func (p *post) readBody(raw []byte) *jsonrpc.Error {
 // serveMessages answers messages that can be understood.
 func (p *post) serveMessages() error {
 	if id := p.c.GetHeader(headerSession); id != "" && p.version < versionPerCall && !p.initialize {
-		if p.session = p.endpoint.sessions.findSession(id, p.caller.Token()); p.session == nil {
+		var err error
+		if p.session, err = p.endpoint.sessions.findSession(p.c.Request.Context(), id, p.caller.Token()); err != nil {
+			return err
+		}
+		if p.session == nil {
 			return errSession()
 		}
 		if p.c.GetHeader(headerVersion) == "" {

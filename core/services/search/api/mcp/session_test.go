@@ -7,21 +7,36 @@ import (
 )
 
 func TestSessionsAreBounded(t *testing.T) {
-	now, made := time.Unix(0, 0), 0
-	s := newSessions(Config{
-		MaxSessions: 20, Idle: time.Hour, Now: func() time.Time { return now },
-		NewID: func() string { made++; return fmt.Sprint(made) },
-	})
+	now := time.Unix(0, 0)
+	e, err := New(Config{MaxSessions: 20, Idle: time.Hour, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := e.sessions
+	find := func(id, token string) *session {
+		x, err := s.findSession(t.Context(), id, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	end := func(id, token string) bool {
+		ended, err := s.endSession(t.Context(), id, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ended
+	}
 	first, second := s.beginSession("a", "v"), s.beginSession("a", "v")
-	if s.findSession(first.id, "b") != nil || s.findSession("none", "a") != nil {
+	if find(first.id, "b") != nil || find("none", "a") != nil {
 		t.Error("a session that is not the token's was found")
 	}
 	// The first was used last, so the third takes the place of the second: a tenth of all is one token's.
-	if s.findSession(first.id, "a") == nil {
+	if find(first.id, "a") == nil {
 		t.Fatal("the first session is gone")
 	}
 	s.beginSession("a", "v")
-	if s.findSession(first.id, "a") == nil || s.findSession(second.id, "a") != nil {
+	if find(first.id, "a") == nil || find(second.id, "a") != nil {
 		t.Error("the wrong session made room")
 	}
 	for i := range 40 {
@@ -32,7 +47,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 	now = now.Add(time.Hour)
 	last := s.beginSession("z", "v")
-	if len(s.byID) != 1 || !s.endSession(last.id, "z") || s.endSession(last.id, "z") || len(s.held) != 0 {
+	if len(s.byID) != 1 || !end(last.id, "z") || end(last.id, "z") || len(s.held) != 0 {
 		t.Errorf("%d sessions after an idle hour", len(s.byID))
 	}
 }

@@ -1,0 +1,97 @@
+package search
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	sdk "github.com/patchbay-dev/patchbay/sdk/search"
+)
+
+// endMCP ends a session and returns the status of the answer.
+func (e *env) endMCP(token, session string) int {
+	e.Helper()
+	return e.send(http.MethodDelete, "/search/mcp", "", "Authorization", "Bearer "+token, "Mcp-Session-Id", session).status
+}
+
+// listMCP lists the tools in a session and returns the status of the answer.
+func (e *env) listMCP(token, session string) int {
+	e.Helper()
+	return e.rpc(token, listTools, "Mcp-Session-Id", session).status
+}
+
+// TestMCPSessionsOfNodes: a session that one core has begun goes on at another, and ends at both.
+func TestMCPSessionsOfNodes(t *testing.T) {
+	nodes := newNodes(t, 2, withTools)
+	a, b := nodes[0], nodes[1]
+	token, other := a.token(nil), a.token(nil)
+	begin := func() string { return a.rpc(token, welcome).header.Get("Mcp-Session-Id") }
+	known, unknown := begin(), begin()
+	if got := b.listMCP(token, known); got != 200 {
+		t.Errorf("the session of another core: %d", got)
+	}
+	if got := b.listMCP(other, unknown); got != 404 {
+		t.Errorf("the session of another core, with another token: %d", got)
+	}
+	for _, session := range []string{known, unknown} {
+		if got := a.endMCP(token, session); got != 204 {
+			t.Errorf("end: %d", got)
+		}
+	}
+	if got := b.listMCP(token, unknown); got != 404 {
+		t.Errorf("a session that was ended before this core knew it: %d", got)
+	}
+	awaitNode(t, "session ended at b", func() bool { return b.listMCP(token, known) == 404 })
+}
+
+// TestMCPCancelAtAnotherNode: a cancellation reaches the call at the core where it runs.
+func TestMCPCancelAtAnotherNode(t *testing.T) {
+	entered, answer := make(chan struct{}), make(chan struct{})
+	nodes := newNodes(t, 2, withTools, func(e *env) {
+		e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) {
+			close(entered)
+			<-answer
+			return reply(200, `{}`), nil
+		}
+	})
+	a, b := nodes[0], nodes[1]
+	token := a.token(nil)
+	session := a.rpc(token, welcome).header.Get("Mcp-Session-Id")
+	status := make(chan int, 1)
+	go func() { status <- a.rpc(token, callSearch, "Mcp-Session-Id", session).status }()
+	<-entered
+	got := b.rpc(token, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, "Mcp-Session-Id", session)
+	if got.status != 202 {
+		t.Errorf("the cancellation: %d %s", got.status, got.body)
+	}
+	if got := <-status; got != 202 {
+		t.Errorf("the cancelled call: %d", got)
+	}
+	close(answer)
+	a.flush()
+}
+
+// TestMCPSessionsAfterARestart: sessions go on after a restart of a core, and those that were ended do not.
+func TestMCPSessionsAfterARestart(t *testing.T) {
+	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), Migrations())
+	before := newEnvOn(t, st, withTools)
+	token := before.token(nil)
+	open := before.rpc(token, welcome).header.Get("Mcp-Session-Id")
+	ended := before.rpc(token, welcome).header.Get("Mcp-Session-Id")
+	if got := before.endMCP(token, ended); got != 204 {
+		t.Errorf("end: %d", got)
+	}
+	before.svc.Close()
+	after := newEnvOn(t, st, withTools)
+	if got := after.listMCP(token, open); got != 200 {
+		t.Errorf("an open session: %d", got)
+	}
+	if got := after.listMCP(token, ended); got != 404 {
+		t.Errorf("an ended session: %d", got)
+	}
+	after.clock.Advance(7 * 24 * 60 * 60e9)
+	if got := after.listMCP(token, open); got != 404 {
+		t.Errorf("a session of a week ago: %d", got)
+	}
+}

@@ -184,7 +184,8 @@ func (b *batch) isWritten(w *gorm.DB) (bool, error) {
 	case len(b.inserts) > 0:
 		rows = rows.Where("id = ?", b.inserts[0].ID)
 	case ended >= 0:
-		rows = rows.Where("id = ? AND outcome <> 0", b.updates[ended].ID)
+		// One that was interrupted has been ended by another core, not by this write.
+		rows = rows.Where("id = ? AND outcome NOT IN ?", b.updates[ended].ID, []Outcome{Open, Interrupted})
 	default:
 		return false, nil
 	}

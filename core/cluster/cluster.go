@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -31,7 +32,8 @@ var migrations embed.FS
 // Migrations returns the tables of nodes and roles.
 func Migrations() store.Migrations {
 	return store.EmbeddedMigrations("cluster", migrations, store.StoredTime{Table: "core_nodes", Column: "seen_at", Longest: clockSkew},
-		store.StoredTime{Table: "core_roles", Column: "until_at", Longest: clockSkew})
+		store.StoredTime{Table: "core_roles", Column: "until_at", Longest: clockSkew},
+		store.StoredTime{Table: "core_values", Column: "until_at", Longest: clockSkew})
 }
 
 // The times of a node that shares its database with others. One that has it for itself only confirms now and then that it is there.
@@ -76,6 +78,11 @@ type Cluster struct {
 	boot  string
 	news  *event.Bus
 	send  chan newsItem
+	locks Locks
+	// relays has the Relay of each topic. unsent says that news were not sent, listening that those of others arrive.
+	relays    sync.Map
+	unsent    atomic.Bool
+	listening atomic.Bool
 
 	mu       sync.Mutex
 	epoch    int64
@@ -88,6 +95,8 @@ type Cluster struct {
 	// changed is closed and made anew when any of these changes.
 	changed chan struct{}
 	lost    chan struct{}
+	// unreleased are locks whose release the database has not heard.
+	unreleased []lockRow
 
 	stop  context.CancelFunc
 	loops sync.WaitGroup
@@ -119,6 +128,7 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	cfg.About.PID = os.Getpid()
 	c := &Cluster{cfg: cfg, store: cfg.Store, log: cfg.Logger, boot: rand.Text(), news: event.NewBus(), send: make(chan newsItem, newsBuffer),
 		changed: make(chan struct{}), lost: make(chan struct{})}
+	c.locks.cluster = c
 	if err := c.registerNode(ctx); err != nil {
 		return nil, err
 	}
@@ -129,6 +139,7 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	if cfg.Shared {
 		c.loops.Go(func() { c.watchLease(loops) })
 		c.loops.Go(func() { c.receiveNews(loops) })
+		c.loops.Go(func() { c.watchConnection(loops) })
 	}
 	return c, nil
 }

@@ -151,10 +151,10 @@ func (c *Cluster) beatOnce(ctx context.Context) error {
 		return c.rejoinCluster(ctx)
 	}
 	c.noteConfirmed(began, rows[0].Drain)
-	if c.cfg.Shared {
-		return c.endDead(ctx)
+	if !c.cfg.Shared {
+		return nil
 	}
-	return nil
+	return errors.Join(c.releaseDeferred(ctx), c.endDead(ctx))
 }
 
 // rejoinCluster ends what this node does, since others have taken it for dead, and registers it anew.
@@ -252,6 +252,9 @@ func (c *Cluster) endDead(ctx context.Context) error {
 	}
 	for _, id := range dead {
 		c.log.Warn("a node is lost, and others take over its work", "node", id)
+	}
+	if len(dead) > 0 {
+		return c.forgetLocks(ctx)
 	}
 	return nil
 }

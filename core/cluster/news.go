@@ -43,12 +43,8 @@ func (c *Cluster) Publish(ctx context.Context, topic, body string) error {
 	}
 	c.store.AfterCommit(ctx, func() {
 		c.news.Publish(topic, event.Event{Type: topic, Data: body})
-		if !c.cfg.Shared {
-			return
-		}
-		select {
-		case c.send <- newsItem{Topic: topic, Body: body}:
-		default:
+		if c.cfg.Shared {
+			c.sendItem(newsItem{Topic: topic, Body: body})
 		}
 	})
 	return nil
@@ -107,17 +103,22 @@ func gatherBodies(ev event.Event, more <-chan event.Event) (bodies []string) {
 
 // sendNews sends what Publish has left, several pieces in one notification.
 func (c *Cluster) sendNews(ctx context.Context) {
-	for {
+	for pause := newsEvery; event.Sleep(ctx, pause) == nil; {
 		select {
 		case <-ctx.Done():
 			return
 		case first := <-c.send:
-			if err := store.Notify(ctx, c.store, channel, c.packNews(first)...); err != nil && ctx.Err() == nil {
-				c.log.Warn("cannot send news to other nodes, they will look by themselves", "error", err)
+			err := store.Notify(ctx, c.store, channel, c.packNews(first)...)
+			switch {
+			case err == nil:
+				pause = newsEvery
+			case ctx.Err() == nil:
+				if pause == newsEvery {
+					c.log.Warn("cannot send news to other nodes, they will look by themselves", "error", err)
+				}
+				pause = lookEvery
+				c.sendItem(newsItem{Topic: lostTopic})
 			}
-		}
-		if event.Sleep(ctx, newsEvery) != nil {
-			return
 		}
 	}
 }
@@ -125,6 +126,9 @@ func (c *Cluster) sendNews(ctx context.Context) {
 // packNews returns the notifications for a piece of news and all that wait.
 func (c *Cluster) packNews(first newsItem) (payloads []string) {
 	letter, size := newsLetter{Boot: c.boot}, 0
+	if c.unsent.Swap(false) {
+		letter.Items = append(letter.Items, newsItem{Topic: lostTopic})
+	}
 	flush := func() {
 		if raw, err := json.Marshal(letter); err == nil && len(letter.Items) > 0 {
 			payloads = append(payloads, string(raw))
@@ -150,14 +154,15 @@ func (c *Cluster) packNews(first newsItem) (payloads []string) {
 // receiveNews publishes here what other nodes send.
 func (c *Cluster) receiveNews(ctx context.Context) {
 	_ = store.Listen(ctx, c.store, channel, store.Listener{
-		Connected: c.news.Lag,
+		Connected: func() { c.listening.Store(true); c.announceLoss() },
+		Ended:     func() { c.listening.Store(false) },
 		Received: func(payload string) {
 			var letter newsLetter
 			if err := json.Unmarshal([]byte(payload), &letter); err != nil || letter.Boot == c.boot {
 				return
 			}
 			for _, item := range letter.Items {
-				c.news.Publish(item.Topic, event.Event{Type: item.Topic, Data: item.Body})
+				c.receiveItem(item)
 			}
 		},
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -22,6 +23,8 @@ type About struct {
 	// Services are those that are switched on there, Instances the references of the plugins.
 	Services  []string `json:"services,omitempty"`
 	Instances []string `json:"instances,omitempty"`
+	// Backups is the directory of its backups.
+	Backups string `json:"backups,omitempty"`
 }
 
 // State is how a node is doing.
@@ -105,6 +108,41 @@ func ListNodes(ctx context.Context, s *store.Store) ([]Node, error) {
 		}
 	}
 	return out, nil
+}
+
+// ListRunning returns the ids of the nodes that run, none before the tables of nodes are there. It may be called before Migrate.
+func ListRunning(ctx context.Context, s *store.Store) (ids []string, err error) {
+	var there bool
+	if err := s.DB(ctx).Raw("SELECT to_regclass('core_nodes') IS NOT NULL").Scan(&there).Error; err != nil || !there {
+		return nil, err
+	}
+	nodes, err := ListNodes(ctx, s)
+	for _, n := range nodes {
+		if n.State == Running || n.State == Draining {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids, err
+}
+
+// Differences returns what a node says of itself that the running nodes, whose ids begin the texts, do not say: its services, its
+// instances, where its backups go.
+func (a About) Differences(others []Node) (out []string) {
+	for _, n := range others {
+		if n.State != Running && n.State != Draining {
+			continue
+		}
+		for _, d := range []struct{ what, ours, theirs string }{
+			{"services", strings.Join(a.Services, " "), strings.Join(n.Services, " ")},
+			{"instances", strings.Join(a.Instances, " "), strings.Join(n.Instances, " ")},
+			{"backup directory", a.Backups, n.Backups},
+		} {
+			if d.ours != d.theirs {
+				out = append(out, fmt.Sprintf("%s has other %s: %q, here %q", n.ID, d.what, d.theirs, d.ours))
+			}
+		}
+	}
+	return out
 }
 
 // SetDrain asks a node to take no new work, or to take it again. The node follows within a few seconds.

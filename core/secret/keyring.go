@@ -14,6 +14,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/patchbay-dev/patchbay/core/lists"
@@ -74,6 +75,11 @@ func (k *Keyring) Observe(f func(plain string)) { k.observe = f }
 
 // KeyID is the id of the key that seals: 8 hexadecimal digits.
 func (k *Keyring) KeyID() string { return k.keys[0].id }
+
+// HasKey reports whether a key with an id is loaded.
+func (k *Keyring) HasKey(id string) bool {
+	return slices.ContainsFunc(k.keys, func(have key) bool { return have.id == id })
+}
 
 // String lists the key ids.
 func (k *Keyring) String() string {

@@ -43,6 +43,8 @@ func Notify(ctx context.Context, s *Store, channel string, payloads ...string) e
 type Listener struct {
 	// Connected is called whenever listening begins: what was sent before is lost.
 	Connected func()
+	// Ended is called whenever listening has ended.
+	Ended func()
 	// Received gets each payload, in the order of their commits.
 	Received func(payload string)
 }
@@ -80,6 +82,7 @@ func (l Listener) listenOnce(ctx context.Context, s *Store, channel string) erro
 		return fmt.Errorf("listen: %w", err)
 	}
 	l.Connected()
+	defer l.Ended()
 	for {
 		got, err := waitForNotification(ctx, conn)
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/pressly/goose/v3"
 )
 
@@ -53,9 +52,6 @@ type Migrations struct {
 	FS fs.FS
 	// Times are the columns that RepairTimes looks at.
 	Times []StoredTime
-	// Prepare, if set, makes or upgrades on PostgreSQL the tables of a library, whose names begin with LibraryPrefix, each time after the
-	// module's migrations.
-	Prepare func(ctx context.Context, pool *pgxpool.Pool) error
 }
 
 // EmbeddedMigrations returns the migrations that a package embeds as its folder "migrations".
@@ -103,6 +99,11 @@ func (s *Store) migrateAll(ctx context.Context, modules []Migrations) error {
 		if current > target {
 			return &NewerError{Module: m.Module, Database: current, Program: target}
 		}
+		if current < target {
+			if err := s.checkOthers(ctx, m, current); err != nil {
+				return err
+			}
+		}
 		providers[i], used, behind = p, used || current > 0, behind || current < target
 	}
 	s.created = !used
@@ -119,11 +120,6 @@ func (s *Store) migrateAll(ctx context.Context, modules []Migrations) error {
 		for _, d := range done {
 			s.steps++
 			s.log.Debug("migrated", "module", modules[i].Module, "version", d.Source.Version, "took", d.Duration)
-		}
-		if prepare := modules[i].Prepare; prepare != nil && s.cfg.Dialect == Postgres {
-			if err := prepare(ctx, s.pool); err != nil {
-				return fmt.Errorf("migrate %s: %w", modules[i].Module, err)
-			}
 		}
 	}
 	return nil

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"gorm.io/gorm"
 )
 
@@ -69,7 +68,6 @@ type Store struct {
 	reader   *gorm.DB
 	writer   *lane
 	queue    *lane
-	pool     *pgxpool.Pool
 	lock     coreLock
 	closers  []func() error
 	commits  atomic.Int64
@@ -77,6 +75,7 @@ type Store struct {
 	// created, steps and times are set by Migrate.
 	created bool
 	steps   int
+	others  func(ctx context.Context, s *Store) ([]string, error)
 	times   []StoredTime
 	reserve *reserve
 	damage  atomic.Pointer[damage]
@@ -130,9 +129,8 @@ func (s *Store) Close() error {
 // Dialect returns the database engine in use.
 func (s *Store) Dialect() Dialect { return s.cfg.Dialect }
 
-// Pool returns the connections of a store to PostgreSQL, for a library that needs them, or nil on SQLite. What is written with them is not
-// told to other processes.
-func Pool(s *Store) *pgxpool.Pool { return s.pool }
+// Shared reports whether other cores may use the database at the same time.
+func (s *Store) Shared() bool { return s.cfg.Shared }
 
 // Path returns the SQLite file, or "" on PostgreSQL.
 func (s *Store) Path() string { return s.cfg.Path }

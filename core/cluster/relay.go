@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/patchbay-dev/patchbay/core/event"
+)
+
+const (
+	// relayTopic begins the topics of news for the buses of other nodes, lostTopic is that of news which were not sent.
+	relayTopic = "core.relay/"
+	lostTopic  = "core.lost"
+)
+
+// Relay publishes events on a bus of this node, and on those of the other nodes.
+type Relay struct {
+	cluster *Cluster
+	bus     *event.Bus
+	topic   string
+}
+
+// relayed is an event on its way to other nodes.
+type relayed struct {
+	Topic string `json:"t"`
+	Type  string `json:"y"`
+	Seq   int64  `json:"s,omitempty"`
+	Text  string `json:"d,omitempty"`
+}
+
+// Relay connects a bus with those that have the same name at the other nodes. Without a cluster it publishes here alone.
+func (c *Cluster) Relay(name string, bus *event.Bus) *Relay {
+	r := &Relay{cluster: c, bus: bus, topic: relayTopic + name}
+	if c != nil && c.cfg.Shared {
+		c.relays.Store(r.topic, r)
+	}
+	return r
+}
+
+// Publish publishes ev here at once. At the other nodes, within some 20 ms, it has its topic, Type and Seq, and its Data only if that is
+// a text: readers there read the store. Where events may be lost, the bus says Lagged. Publish never waits; call it after the commit.
+func (r *Relay) Publish(topic string, ev event.Event) {
+	r.bus.Publish(topic, ev)
+	if r.cluster == nil || !r.cluster.cfg.Shared {
+		return
+	}
+	out := relayed{Topic: topic, Type: ev.Type, Seq: ev.Seq}
+	out.Text, _ = ev.Data.(string)
+	raw, err := json.Marshal(out)
+	if err != nil || len(raw) > MaxNews {
+		raw, _ = json.Marshal(relayed{Topic: topic, Type: ev.Type, Seq: ev.Seq})
+	}
+	r.cluster.sendItem(newsItem{Topic: r.topic, Body: string(raw)})
+}
+
+// receive publishes here what another node has published.
+func (r *Relay) receive(body string) {
+	var in relayed
+	if json.Unmarshal([]byte(body), &in) != nil {
+		return
+	}
+	ev := event.Event{Type: in.Type, Seq: in.Seq}
+	if in.Text != "" {
+		ev.Data = in.Text
+	}
+	r.bus.Publish(in.Topic, ev)
+}
+
+// sendItem leaves a piece of news to be sent to other nodes. If there are too many, they are told that some are lost.
+func (c *Cluster) sendItem(item newsItem) {
+	select {
+	case c.send <- item:
+	default:
+		c.unsent.Store(true)
+	}
+}
+
+// receiveItem publishes here what another node has sent.
+func (c *Cluster) receiveItem(item newsItem) {
+	if item.Topic == lostTopic {
+		c.announceLoss()
+		return
+	}
+	if r, ok := c.relays.Load(item.Topic); ok {
+		r.(*Relay).receive(item.Body)
+		return
+	}
+	c.news.Publish(item.Topic, event.Event{Type: item.Topic, Data: item.Body})
+}
+
+// announceLoss tells all subscribers that news from other nodes may be lost.
+func (c *Cluster) announceLoss() {
+	c.news.Lag()
+	c.announceRelayLoss()
+}
+
+// announceRelayLoss is announceLoss for the subscribers of buses, who do not look by themselves as followers do.
+func (c *Cluster) announceRelayLoss() {
+	c.relays.Range(func(_, r any) bool {
+		r.(*Relay).bus.Lag()
+		return true
+	})
+}
+
+// watchConnection tells the subscribers of buses now and then that events may be lost, while there is no connection for news.
+func (c *Cluster) watchConnection(ctx context.Context) {
+	for event.Sleep(ctx, lookEvery) == nil {
+		if !c.listening.Load() {
+			c.announceRelayLoss()
+		}
+	}
+}

@@ -9,11 +9,12 @@ import (
 // openNotify makes the sender of notifications, which works once it has the queue, and the settings of channels.
 func (a *App) openNotify() (err error) {
 	log := a.log.ResetNamed("notify")
-	if a.notify, err = notify.New(notify.Config{Store: a.store, Channel: a.openChannel, Bus: a.bus, Logger: log,
+	if a.notify, err = notify.New(notify.Config{Store: a.store, Channel: a.openChannel, Bus: a.bus, Logger: log, Cluster: a.cluster,
 		Ended: a.shared.observeDelivery}); err != nil {
 		return err
 	}
-	a.channels, err = channels.New(channels.Config{Store: a.store, Keyring: a.keyring, Sender: a.notify, Logger: log})
+	a.channels, err = channels.New(channels.Config{Store: a.store, Keyring: a.keyring, Sender: a.notify, Logger: log,
+		Locks: a.cluster.Locks()})
 	return err
 }
 

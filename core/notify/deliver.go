@@ -80,29 +80,31 @@ func (s *Sender) runDelivery(ctx context.Context, job *queue.Job, _ queue.Progre
 	case m == nil:
 		return nil, s.abandonDelivery(ctx, d, "its message is not kept any more")
 	}
-	if wait := s.gates.acquire(d.Channel, d.Recipient, s.cfg.Now(), !d.Once); wait > 0 {
+	release, wait, err := s.acquireGate(ctx, d)
+	if err != nil {
+		return nil, retryAfter(time.Second, err)
+	}
+	if wait > 0 {
 		if s.pastDeadline(d, wait) {
 			return nil, s.abandonDelivery(ctx, d, deadlineMessage+d.Error)
 		}
 		return nil, retryAfter(wait, errBusy)
 	}
-	outcome, pause, warnings, err := s.attemptHoldingGate(ctx, d, m)
+	outcome, pause, warnings, err := s.attemptHoldingGate(ctx, d, m, release)
 	return s.recordOutcome(ctx, d, outcome, pause, warnings, err)
 }
 
 // attemptHoldingGate makes an attempt while the recipient's gate is held, and releases the gate, whatever the channel
 // does.
-func (s *Sender) attemptHoldingGate(ctx context.Context, d *delivery,
-	m *message) (outcome sdk.Outcome, pause time.Duration, warnings []string, err error) {
+func (s *Sender) attemptHoldingGate(ctx context.Context, d *delivery, m *message,
+	release func(failed bool, asked time.Duration) time.Duration) (outcome sdk.Outcome, pause time.Duration, warnings []string, err error) {
 	outcome = sdk.Uncertain
 	defer func() {
 		asked := time.Duration(0)
 		if err != nil {
 			asked = min(fault.FromPlugin(d.Channel, err).RetryAfter, maxRequestedPause)
 		}
-		pause = s.gates.release(d.Channel, d.Recipient, s.cfg.Now(), outcome == sdk.Retryable, func(failures int) time.Duration {
-			return max(s.cfg.Backoff(failures), asked)
-		})
+		pause = release(outcome == sdk.Retryable, asked)
 	}()
 	outcome, warnings, err = s.attemptDelivery(ctx, d, m)
 	return outcome, pause, warnings, err

@@ -40,7 +40,7 @@ func (s *Sender) endDelivery(ctx context.Context, d *delivery, state State, reas
 			return done.Error
 		}
 		s.cfg.Store.AfterCommit(ctx, func() {
-			s.live.Publish(topicEnded, event.Event{Type: string(state), Data: d.MessageID})
+			s.relay.Publish(topicEnded, event.Event{Type: string(state), Data: d.MessageID})
 			if s.cfg.Ended != nil {
 				s.cfg.Ended(d.Channel, state)
 			}
@@ -103,6 +103,9 @@ func (s *Sender) purgeOld(ctx context.Context) error {
 	return s.cfg.Store.QueueTx(ctx, "delete old deliveries", func(ctx context.Context) error {
 		w := s.cfg.Store.Writer(ctx)
 		if err := w.Where("ended_at > 0 AND ended_at < ?", before).Delete(&delivery{}).Error; err != nil {
+			return err
+		}
+		if err := w.Exec("DELETE FROM notify_pauses WHERE until_at < ?", store.Millis(s.cfg.Now().Add(-forgetAfter))).Error; err != nil {
 			return err
 		}
 		err := w.Where("created_at < ? AND NOT EXISTS (SELECT 1 FROM notify_deliveries WHERE message_id = notify_messages.id)",

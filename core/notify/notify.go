@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -29,7 +30,8 @@ var migrations embed.FS
 func Migrations() store.Migrations {
 	return store.EmbeddedMigrations("notify", migrations,
 		store.StoredTime{Table: "notify_alerts", Column: "raised_at", Where: "active"},
-		store.StoredTime{Table: "notify_alerts", Column: "told_at", Where: "active"})
+		store.StoredTime{Table: "notify_alerts", Column: "told_at", Where: "active"},
+		store.StoredTime{Table: "notify_pauses", Column: "until_at", Longest: maxRequestedPause})
 }
 
 // Severity is how serious an alert is.
@@ -74,6 +76,8 @@ type Config struct {
 	// Bus gets each alert; nil means none.
 	Bus    *event.Bus
 	Logger hclog.Logger
+	// Cluster has the nodes that share the database; nil is this process alone.
+	Cluster *cluster.Cluster
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Backoff is the pause after the given failed attempt (1, 2, …); nil means 5 s, doubled each time up to an hour, give
@@ -90,6 +94,7 @@ type Config struct {
 // Sender sends alerts. Its handlers belong into the queue that it is given with Use.
 type Sender struct {
 	*history
+	relay   *cluster.Relay
 	cfg     Config
 	ids     *store.IDs
 	queue   Queue
@@ -120,8 +125,9 @@ func New(cfg Config) (*Sender, error) {
 	if cfg.Retention <= 0 {
 		cfg.Retention = 30 * 24 * time.Hour
 	}
+	live := event.NewBus()
 	return &Sender{
-		history: &history{cfg.Store, event.NewBus()}, cfg: cfg, ids: store.NewIDs(cfg.Now), owners: map[string]Owner{},
+		history: &history{cfg.Store, live}, relay: cfg.Cluster.Relay("notify", live), cfg: cfg, ids: store.NewIDs(cfg.Now), owners: map[string]Owner{},
 	}, nil
 }
 

@@ -66,12 +66,12 @@ type OtherChange struct {
 // checked as well once it names a recipient.
 func (m *Manager) Change(ctx context.Context, c NotificationChange) error {
 	// The channels are asked in between, which is no work for a transaction.
-	select {
-	case m.changing <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	lock, err := m.cfg.Locks.Lock(ctx, "notify.channels")
+	if err != nil {
+		return err
 	}
-	defer func() { <-m.changing }()
+	defer lock.Release()
+	ctx = lock.Hold(ctx)
 	all, err := m.listChannels()
 	if err != nil {
 		return err

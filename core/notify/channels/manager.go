@@ -4,6 +4,7 @@
 package channels
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
@@ -29,6 +31,8 @@ type Config struct {
 	// Sender sends what the manager's services post.
 	Sender *notify.Sender
 	Logger hclog.Logger
+	// Locks keep changes of the settings apart; nil does so in this process alone.
+	Locks *cluster.Locks
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -65,8 +69,6 @@ type Manager struct {
 	service string
 	host    Host
 	listed  atomic.Pointer[listed]
-	// changing is held while settings are changed.
-	changing chan struct{}
 }
 
 // listed is what a reload replaces at once.
@@ -87,7 +89,8 @@ func New(cfg Config) (*Manager, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	m := &Manager{records: &records{cfg}, changing: make(chan struct{}, 1)}
+	cfg.Locks = cmp.Or(cfg.Locks, new(cluster.Locks))
+	m := &Manager{records: &records{cfg}}
 	m.listed.Store(&listed{})
 	cfg.Sender.UseChannels(m)
 	return m, nil

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm/clause"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
@@ -78,6 +79,9 @@ func (r *records) writeSettings(ctx context.Context, set storedSettings, endSubs
 		return fmt.Errorf("encode the settings of notifications: %w", err)
 	}
 	return r.cfg.Store.Tx(ctx, "change notifications", func(ctx context.Context) error {
+		if err := cluster.FenceLock(ctx); err != nil {
+			return err
+		}
 		w := r.cfg.Store.Writer(ctx)
 		if endSubscriptions {
 			if err := w.Where("1 = 1").Delete(&subscriptionRecord{}).Error; err != nil {

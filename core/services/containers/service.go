@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/notify/channels"
@@ -72,6 +73,8 @@ type Config struct {
 	// shows those settings.
 	Sender   *notify.Sender
 	Channels *channels.Manager
+	// Cluster has the nodes that share the database; nil is this process alone.
+	Cluster *cluster.Cluster
 	// Access tells how people are let in, for the settings page and the deploy check.
 	Access AccessInfo
 	// ReadFile and Now replace the file system and the clock in tests; nil means the real ones.
@@ -111,7 +114,7 @@ type Service struct {
 	// checkMinute is the minute of the day of the daily check.
 	checkMinute atomic.Int64
 	// applying serialises what changes one compose project.
-	applying work.KeyedMutex
+	applying *work.KeyedMutex
 	// drift compares what runs with the files.
 	drift *drift.Comparer
 

@@ -36,7 +36,8 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Store == nil || cfg.Keyring == nil || cfg.Sender == nil || cfg.Channels == nil {
 		return nil, errors.New("the containers service needs a database, a keyring, a sender of notifications and the settings of channels")
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: record.NewStore(cfg.Store), live: event.NewBus()}
+	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: record.NewStore(cfg.Store), live: event.NewBus(),
+		applying: work.NewKeyedMutex(cfg.Cluster.Locks())}
 	s.Notices = notice.New(notice.Config{
 		Service: ServiceName, Version: s.Version(), Store: s.repo, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s},
 		Services: noticeEvents{s},
@@ -48,7 +49,7 @@ func New(cfg Config) (*Service, error) {
 	})
 	s.Webhooks = webhook.New(webhook.Config{
 		Store: s.repo, Keyring: cfg.Keyring, CodeHost: s.codeHost, PackageHosts: func() []string { return s.settings().PackageHosts },
-		Jobs: s, Live: s.live, Now: cfg.Now,
+		Jobs: s, Live: s.live, Relay: cfg.Cluster.Relay(ServiceName, s.live), Locks: s.applying, Now: cfg.Now,
 	}, s.queue)
 	s.Inbox = webhook.NewInbox(s.Webhooks)
 	s.SetAccess(cfg.Access)
@@ -62,24 +63,24 @@ func New(cfg Config) (*Service, error) {
 	}
 	s.Projects = project.New(projects)
 	s.Discovery = project.NewDiscovery(project.DiscoveryConfig{
-		Config: projects, Projects: s.Projects, Locks: &s.applying, ReadFile: cfg.ReadFile,
+		Config: projects, Projects: s.Projects, Locks: s.applying, ReadFile: cfg.ReadFile,
 		Resume: func(ctx context.Context) error { return s.Changes.ResumeWaiting(ctx) },
 	})
 	s.Backups = backup.New(backup.Config{
-		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
+		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: s.applying, Logger: s.log, Now: cfg.Now,
 		Settings: func(ctx context.Context) (backup.BackupSettings, error) {
 			set, err := s.systemSettings(ctx)
 			return set.Backup, err
 		},
 	})
 	changes := change.Config{
-		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, Now: cfg.Now,
+		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: s.applying, Logger: s.log, Now: cfg.Now,
 		Settings: func() change.Settings { return s.settings().changeSettings() }, Drift: s.drift, Backups: s.Backups,
 		NoteEngineChange: s.Discovery.NoteEngineChange,
 	}
 	s.Changes = change.New(changes)
 	s.Lifecycle = lifecycle.New(lifecycle.Config{
-		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: &s.applying, Logger: s.log, ComposeBin: s.ComposeCommand,
+		Store: s.repo, Host: s.Host, Projects: s.Projects, Jobs: s.queue, Locks: s.applying, Logger: s.log, ComposeBin: s.ComposeCommand,
 	})
 	s.Planner = s.Changes.Planner()
 	s.Candidates = candidate.New(candidate.Config{

@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
@@ -66,8 +67,14 @@ func (*toldAlerts) Locale() string { return "en" }
 // newReceiver starts a service with the domain inbox.test. It asks no DNS server that answers.
 func newReceiver(t testing.TB, cfg store.Config, change ...func(*Settings)) *receiver {
 	t.Helper()
+	return startReceiver(t, testkit.OpenStore(t, cfg, auth.Migrations(), Migrations()), nil, change...)
+}
+
+// startReceiver starts the service of newReceiver on a database, as one of the nodes of a cluster; nil is none.
+func startReceiver(t testing.TB, st *store.Store, nodes *cluster.Cluster, change ...func(*Settings)) *receiver {
+	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
-	r := &receiver{TB: t, told: &toldAlerts{}, store: testkit.OpenStore(t, cfg, auth.Migrations(), Migrations())}
+	r := &receiver{TB: t, told: &toldAlerts{}, store: st}
 	r.statements = testkit.WatchStatements(t, r.store)
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	r.must(err)
@@ -84,7 +91,7 @@ func newReceiver(t testing.TB, cfg store.Config, change ...func(*Settings)) *rec
 	}
 	bus := event.NewBus()
 	t.Cleanup(bus.Close)
-	r.svc, err = New(context.Background(), Config{Store: r.store, Keyring: ring, Users: users, Bus: bus, Alerts: r.told, Settings: set,
+	r.svc, err = New(context.Background(), Config{Store: r.store, Keyring: ring, Users: users, Bus: bus, Cluster: nodes, Alerts: r.told, Settings: set,
 		DataDir: t.TempDir(), ListenRetry: 20 * time.Millisecond, Logger: hclog.NewNullLogger()})
 	r.must(err)
 	t.Cleanup(r.svc.Close)

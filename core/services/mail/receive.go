@@ -104,14 +104,14 @@ const topicMessages = "mail.messages/"
 
 func topicOwner(ownerID string) string { return topicMessages + ownerID + "/" }
 
-// announceMessages tells those who wait of messages that were stored.
+// announceMessages tells those who wait, also at other nodes, of messages that were stored.
 func (s *Service) announceMessages(all []message.Stored) {
 	s.checker.wakeUp()
 	if s.cfg.Bus == nil {
 		return
 	}
 	for _, m := range all {
-		s.cfg.Bus.Publish(topicOwner(m.OwnerID)+m.MailboxID, event.Event{Seq: m.Seq, Type: "message", Data: m.ID})
+		s.relay.Publish(topicOwner(m.OwnerID)+m.MailboxID, event.Event{Seq: m.Seq, Type: "message", Data: m.ID})
 	}
 }
 

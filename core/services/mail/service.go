@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -46,6 +47,8 @@ type Config struct {
 	// Metrics may be nil.
 	Metrics prometheus.Registerer
 	Bus     *event.Bus
+	// Cluster has the nodes that share the database; nil is this process alone.
+	Cluster *cluster.Cluster
 	// Alerts sends notifications of new mail; nil sends none.
 	Alerts   Alerter
 	Logger   hclog.Logger
@@ -71,6 +74,7 @@ type Service struct {
 	cfg        Config
 	log        hclog.Logger
 	messages   *message.Store
+	relay      *cluster.Relay
 	ingester   *inbound.Ingester
 	checker    *senderChecker
 	domains    *domain.Domains
@@ -105,11 +109,12 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{cfg: cfg, log: cfg.Logger, messages: messages}
-	s.domains = domain.New(domain.Config{Store: cfg.Store, Mailboxes: mailbox.NewStore(cfg.Store), Connect: s.connectDNS, Logger: cfg.Logger,
-		Now: cfg.Now})
+	s := &Service{cfg: cfg, log: cfg.Logger, messages: messages, relay: cfg.Cluster.Relay(ServiceName, cfg.Bus)}
+	locks := cfg.Cluster.Locks()
+	s.domains = domain.New(domain.Config{Store: cfg.Store, Mailboxes: mailbox.NewStore(cfg.Store), Locks: locks, Connect: s.connectDNS,
+		Logger: cfg.Logger, Now: cfg.Now})
 	boxes := mailbox.Config{
-		Store: cfg.Store, Domains: s.domains, Router: s.domains, Messages: s.messages, Logger: cfg.Logger, Now: cfg.Now,
+		Store: cfg.Store, Domains: s.domains, Router: s.domains, Messages: s.messages, Locks: locks, Logger: cfg.Logger, Now: cfg.Now,
 		Limits: func() mailbox.Limits { return s.state.Load().settings.mailboxLimits() },
 	}
 	s.mailboxes, s.recipients = mailbox.New(boxes), recipients{mailbox.NewRecipients(boxes)}

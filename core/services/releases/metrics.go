@@ -50,7 +50,7 @@ func (s *Service) newTranslations(counts *metrics) *translate.Translations {
 	return translate.New(translate.Config{
 		Store: s.cfg.Store, Queue: s.cfg.Queue, Logger: s.cfg.Logger, Compare: s.syncer.CompareDigest,
 		// Jobs run by the clock of the queue.
-		Now: time.Now, Noted: counts.observeCall,
+		Now: time.Now, Cluster: s.cfg.Cluster, Noted: counts.observeCall,
 		Settings: func() translate.Settings {
 			st := s.state.Load()
 			set := st.settings.Translation

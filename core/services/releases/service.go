@@ -14,6 +14,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/auth/account"
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	own "github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/api"
@@ -76,6 +77,8 @@ type Config struct {
 	Version string
 	// Metrics registers the metrics of the service; nil leaves them out.
 	Metrics prometheus.Registerer
+	// Cluster has the nodes that share the database; nil is this process alone.
+	Cluster *cluster.Cluster
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -142,7 +145,7 @@ func (s *Service) makeRooms() (err error) {
 	interval := func() time.Duration { return s.state.Load().settings.Interval }
 	s.syncer = sync.New(sync.Config{
 		Store: cfg.Store, Repos: s.repos, Feed: items, Accounts: s.accounts, State: s.reads, Logger: cfg.Logger, Now: cfg.Now, Hosts: hosts,
-		Interval: interval, OAuth: func() codehost.OAuthClient { return s.Application() },
+		Locks: cfg.Cluster.Locks(), Interval: interval, OAuth: func() codehost.OAuthClient { return s.Application() },
 		Found: func(ctx context.Context, r repo.Repo, found []repo.Release) error {
 			return s.Announcer.AnnounceReleases(ctx, r, found)
 		},

@@ -39,7 +39,7 @@ func openService(_ context.Context, deps module.Deps, c module.Configuration) (m
 	s.Service, err = containers.New(containers.Config{
 		Store: deps.Store, Keyring: deps.Keyring, Logger: deps.Logger, Settings: readSettings(c), Providers: providers, DataDir: deps.DataDir,
 		Version: deps.Version,
-		Access:  accessInfo(c.Front), Sender: deps.Notify, Channels: deps.Channels,
+		Access:  accessInfo(c.Front), Sender: deps.Notify, Channels: deps.Channels, Cluster: deps.Cluster,
 	})
 	if err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func (i *Inbox) tellDelivery(ctx context.Context, kind string, d *deliveryRecord
 	if err != nil {
 		return fmt.Errorf("write the event of a delivery: %w", err)
 	}
-	i.store.AfterCommit(ctx, func() { i.cfg.Live.Publish(TopicDeliveries, event.Event{Seq: ev.ID, Type: kind, Data: ev}) })
+	i.store.AfterCommit(ctx, func() { i.cfg.Relay.Publish(TopicDeliveries, event.Event{Seq: ev.ID, Type: kind, Data: ev}) })
 	return nil
 }
 

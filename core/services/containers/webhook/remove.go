@@ -34,7 +34,7 @@ func (w *Webhooks) unregisterHooks(ctx context.Context, names []string, r *work.
 // removeHook deletes the webhook of one repository, unless it was selected again meanwhile.
 func (h *syncer) removeHook(ctx context.Context, name string, r *work.Reporter) (SyncResult, error) {
 	res := SyncResult{Repo: name, Action: hookRemoved}
-	unlock, err := h.hooks.changing.LockKey(ctx, "/"+settingHooks+"/"+name)
+	unlock, err := h.hooks.cfg.Locks.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return res, err
 	}
@@ -162,7 +162,7 @@ func (a *AuditSummary) countResult(res SyncResult) {
 // auditRepo checks the webhook of one repository. The action of the result is the state.
 func (h *syncer) auditRepo(ctx context.Context, name string) (res SyncResult, err error) {
 	res = SyncResult{Repo: name}
-	unlock, err := h.hooks.changing.LockKey(ctx, "/"+settingHooks+"/"+name)
+	unlock, err := h.hooks.cfg.Locks.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return res, err
 	}

@@ -228,7 +228,7 @@ func (h *syncer) deleteHook(ctx context.Context, row *repoRecord, id string) err
 // syncRepo synchronizes the webhook of a selected repository and stores the result, which may be a failure. A returned error
 // ends the whole job.
 func (h *syncer) syncRepo(ctx context.Context, name, op string, dry bool, choice *ConflictChoice) (SyncResult, error) {
-	unlock, err := h.hooks.changing.LockKey(ctx, "/"+settingHooks+"/"+name)
+	unlock, err := h.hooks.cfg.Locks.LockKey(ctx, "/"+settingHooks+"/"+name)
 	if err != nil {
 		return SyncResult{Repo: name}, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -27,8 +28,6 @@ type Webhooks struct {
 	cfg   Config
 	store *hookStore
 	queue *work.Queue
-	// changing serialises the changes of one repository's webhook.
-	changing work.KeyedMutex
 	// pace bounds how fast webhooks are made, changed and deleted at the code host.
 	pace *rate.Limiter
 }
@@ -47,9 +46,12 @@ type Config struct {
 	CodeHost     func() client.CodeHost
 	PackageHosts func() []string
 	Jobs         DeliveryJobs
-	// Live is where events of deliveries are published.
-	Live *event.Bus
-	Now  func() time.Time
+	// Locks serialise the changes of one repository's webhook.
+	Locks *work.KeyedMutex
+	// Relay is where events of deliveries are published, and Live the bus of this node that has them.
+	Relay *cluster.Relay
+	Live  *event.Bus
+	Now   func() time.Time
 }
 
 // New returns the room. It works once it has the queue.

@@ -1,40 +1,26 @@
 package work
 
 import (
+	"cmp"
 	"context"
-	"sync"
+
+	"github.com/patchbay-dev/patchbay/core/cluster"
 )
 
-// KeyedMutex is a mutex for each key.
+// KeyedMutex is a mutex for each key. The zero value is one of this process alone.
 type KeyedMutex struct {
-	mu   sync.Mutex
-	held map[string]chan struct{}
+	shared *cluster.Locks
+	own    cluster.Locks
 }
+
+// NewKeyedMutex returns the mutex that all nodes share. Keys of the same name are the same in all of them.
+func NewKeyedMutex(shared *cluster.Locks) *KeyedMutex { return &KeyedMutex{shared: shared} }
 
 // LockKey locks the key and returns the function that unlocks it. It waits until ctx ends.
 func (k *KeyedMutex) LockKey(ctx context.Context, key string) (unlock func(), err error) {
-	for {
-		k.mu.Lock()
-		if k.held == nil {
-			k.held = map[string]chan struct{}{}
-		}
-		wait := k.held[key]
-		if wait == nil {
-			done := make(chan struct{})
-			k.held[key] = done
-			k.mu.Unlock()
-			return func() {
-				k.mu.Lock()
-				delete(k.held, key)
-				k.mu.Unlock()
-				close(done)
-			}, nil
-		}
-		k.mu.Unlock()
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+	lock, err := cmp.Or(k.shared, &k.own).Lock(ctx, "containers/"+key)
+	if err != nil {
+		return nil, err
 	}
+	return lock.Release, nil
 }

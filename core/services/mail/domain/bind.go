@@ -70,11 +70,12 @@ func (d *Domains) Enable(ctx context.Context, text, zoneID string) (row Domain, 
 
 // add provisions a domain that is new, deleted or not active, with a provider. A deletion that has not ended is given up.
 func (d *Domains) add(ctx context.Context, c Connection, row Domain, bind bool) (Domain, bool, error) {
-	release, err := d.acquireDomain(row.Name)
+	lock, err := d.lockDomain(ctx, row.Name)
 	if err != nil {
 		return Domain{}, false, err
 	}
-	defer release()
+	defer lock.Release()
+	ctx = lock.Hold(ctx)
 	former, exists, err := d.FindByName(ctx, row.Name)
 	if err != nil {
 		return Domain{}, false, err
@@ -113,7 +114,7 @@ func (d *Domains) rollbackBind(ctx context.Context, row *Domain, failed error) e
 			return fault.As(failed).With("cleanupRequired", true).With("domainId", row.ID)
 		}
 	}
-	err := d.cfg.Store.Tx(ctx, "take back mail domain", func(ctx context.Context) error { return d.discard(ctx, row) })
+	err := d.writeAsHolder(ctx, "take back mail domain", func(ctx context.Context) error { return d.discard(ctx, row) })
 	if err != nil {
 		return err
 	}

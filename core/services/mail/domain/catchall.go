@@ -157,7 +157,7 @@ func (a *catchAlls) resumeCatchAll(ctx context.Context, row *Domain) error {
 func (a *catchAlls) dropCatchAll(ctx context.Context, row *Domain) error {
 	former := *row
 	row.CatchAll, row.CatchAllSnapshot, row.CatchAllPattern, row.CatchAllOwnerID = false, nil, "", ""
-	err := a.cfg.Store.Tx(ctx, "end catch-all", func(ctx context.Context) error {
+	err := a.writeAsHolder(ctx, "end catch-all", func(ctx context.Context) error {
 		// A mailbox that the catch-all makes now is stored before, and expires, or is refused.
 		if _, err := a.LockDomain(ctx, row.ID); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -47,6 +48,8 @@ type mailboxes interface {
 type Config struct {
 	Store     *store.Store
 	Mailboxes mailboxes
+	// Locks keep operations on one domain apart; nil does so in this process alone.
+	Locks *cluster.Locks
 	// Connect returns the DNS provider in use.
 	Connect func() Connection
 	Logger  hclog.Logger

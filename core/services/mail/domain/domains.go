@@ -1,8 +1,11 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+
+	"github.com/patchbay-dev/patchbay/core/cluster"
 )
 
 // Domains manages the mail domains.
@@ -14,7 +17,8 @@ type Domains struct {
 
 // New makes the manager.
 func New(cfg Config) *Domains {
-	d := &Domains{journal: &journal{Store: NewStore(cfg.Store), cfg: cfg, busy: map[string]bool{}}}
+	cfg.Locks = cmp.Or(cfg.Locks, new(cluster.Locks))
+	d := &Domains{journal: &journal{Store: NewStore(cfg.Store), cfg: cfg}}
 	d.catchAlls = &catchAlls{d.journal, &router{cfg.Connect}}
 	d.provisioner = &provisioner{d.journal, d.catchAlls}
 	return d
@@ -33,12 +37,15 @@ func (d *Domains) AddFromSettings(ctx context.Context, names []string) error {
 
 // addFromSettings is AddFromSettings for one name.
 func (d *Domains) addFromSettings(ctx context.Context, name string) error {
-	release, err := d.acquireDomain(name)
-	if err != nil {
-		// Somebody changes it.
+	lock, err := d.lockDomain(ctx, name)
+	if isBusy(err) {
 		return nil
 	}
-	defer release()
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	ctx = lock.Hold(ctx)
 	found, exists, err := d.FindByName(ctx, name)
 	if err != nil || exists && !found.isDeleted() {
 		return err

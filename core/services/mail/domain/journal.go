@@ -2,27 +2,24 @@ package domain
 
 import (
 	"context"
-	"sync"
+	"errors"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// journal stores domains, and keeps what is under way with them: one operation of this process changes a domain at a time.
+// journal stores domains, and keeps what is under way with them: one operation changes a domain at a time.
 type journal struct {
 	*Store
 	cfg Config
-
-	mu sync.Mutex
-	// busy are the names of the domains that an operation of this process changes.
-	busy map[string]bool
 }
 
 // putDomain stores a domain under its name: a new row, or the one that a deleted domain has left.
 func (j *journal) putDomain(ctx context.Context, row *Domain) error {
 	now := j.cfg.Now().UnixMilli()
-	return j.cfg.Store.Tx(ctx, "add mail domain", func(ctx context.Context) error {
+	return j.writeAsHolder(ctx, "add mail domain", func(ctx context.Context) error {
 		row.ID, row.CreatedAt, row.UpdatedAt = store.NewID("dom"), now, now
 		added, err := j.insert(ctx, row)
 		if err != nil || added {
@@ -40,19 +37,26 @@ func (j *journal) putDomain(ctx context.Context, row *Domain) error {
 	})
 }
 
-// acquireDomain keeps other operations away from a domain until release is called.
-func (j *journal) acquireDomain(name string) (release func(), err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.busy[name] {
-		return nil, fault.New(fault.Conflict, "Another change of %s is in progress.", name)
+// lockDomain keeps other operations, also those of other nodes, away from a domain until the lock is released.
+func (j *journal) lockDomain(ctx context.Context, name string) (*cluster.Lock, error) {
+	lock, err := j.cfg.Locks.TryLock(ctx, "mail.domain/"+name)
+	if errors.Is(err, cluster.ErrLocked) {
+		return nil, fault.Wrap(err, fault.Conflict, "Another change of %s is in progress.", name)
 	}
-	j.busy[name] = true
-	return func() {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		delete(j.busy, name)
-	}, nil
+	return lock, err
+}
+
+// isBusy reports whether lockDomain has failed because somebody works on the domain.
+func isBusy(err error) bool { return errors.Is(err, cluster.ErrLocked) }
+
+// writeAsHolder runs do in a transaction, unless another node has taken over the work on the domain.
+func (j *journal) writeAsHolder(ctx context.Context, name string, do func(context.Context) error) error {
+	return j.cfg.Store.Tx(ctx, name, func(ctx context.Context) error {
+		if err := cluster.FenceLock(ctx); err != nil {
+			return err
+		}
+		return do(ctx)
+	})
 }
 
 // changeDomain runs an operation on a domain, which no other one changes meanwhile.
@@ -61,11 +65,12 @@ func (j *journal) changeDomain(ctx context.Context, id string, do func(context.C
 	if err != nil {
 		return Domain{}, err
 	}
-	release, err := j.acquireDomain(row.Name)
+	lock, err := j.lockDomain(ctx, row.Name)
 	if err != nil {
 		return Domain{}, err
 	}
-	defer release()
+	defer lock.Release()
+	ctx = lock.Hold(ctx)
 	// It may have changed until now.
 	if row, err = j.FindDomain(ctx, id); err != nil {
 		return Domain{}, err
@@ -78,7 +83,7 @@ func (j *journal) changeDomain(ctx context.Context, id string, do func(context.C
 // persistDomain writes a domain in a transaction of its own, also when the request has ended.
 func (j *journal) persistDomain(ctx context.Context, row *Domain) error {
 	row.UpdatedAt = j.cfg.Now().UnixMilli()
-	return j.cfg.Store.Tx(context.WithoutCancel(ctx), "change mail domain", func(ctx context.Context) error { return j.save(ctx, row) })
+	return j.writeAsHolder(context.WithoutCancel(ctx), "change mail domain", func(ctx context.Context) error { return j.save(ctx, row) })
 }
 
 // persistStep journals how far an operation has come, before its next step. It fails if another provider has been put into use meanwhile.
@@ -104,7 +109,7 @@ func (j *journal) assumePlugin(row Domain) Domain {
 // forgetZone stores a domain without what it has at its provider: the zone, the rules of the mailboxes and, if the provider routed mail,
 // the catch-all. It locks the domain before its mailboxes.
 func (j *journal) forgetZone(ctx context.Context, row *Domain) error {
-	return j.cfg.Store.Tx(ctx, "forget the zone of mail domain", func(ctx context.Context) error {
+	return j.writeAsHolder(ctx, "forget the zone of mail domain", func(ctx context.Context) error {
 		if _, err := j.LockDomain(ctx, row.ID); err != nil {
 			return err
 		}

@@ -36,12 +36,15 @@ func (d *Domains) Recover(ctx context.Context) error {
 
 // recoverDomain ends the operation of a domain that nobody works on.
 func (d *Domains) recoverDomain(ctx context.Context, id, name string) error {
-	release, err := d.acquireDomain(name)
-	if err != nil {
-		// It is not left over: somebody works on it.
-		return nil
+	lock, err := d.lockDomain(ctx, name)
+	if isBusy(err) {
+		return nil // it is not left over
 	}
-	defer release()
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	ctx = lock.Hold(ctx)
 	row, err := d.findAny(ctx, id)
 	if err != nil {
 		return err

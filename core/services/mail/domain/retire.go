@@ -98,7 +98,7 @@ func checkDeletable(row Domain) error {
 
 // hide marks a domain as deleted, if it has no mailbox left.
 func (d *Domains) hide(ctx context.Context, row *Domain) error {
-	return d.cfg.Store.Tx(ctx, "delete mail domain", func(ctx context.Context) error {
+	return d.writeAsHolder(ctx, "delete mail domain", func(ctx context.Context) error {
 		// Whoever makes a mailbox now waits, and then finds the domain deleted.
 		if _, err := d.LockDomain(ctx, row.ID); err != nil {
 			return err

@@ -55,6 +55,9 @@ func (c *committer) writeTransaction(batch []*pending) error {
 
 // storeBatch stores messages in the running transaction.
 func (c *committer) storeBatch(ctx context.Context, batch []*pending) error {
+	if err := c.cfg.Messages.HoldOrder(ctx); err != nil {
+		return err
+	}
 	at := c.cfg.Now()
 	for _, p := range batch {
 		p.reset()

@@ -3,8 +3,10 @@ package mailbox
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/texts"
@@ -31,12 +33,16 @@ func (m *Mailboxes) Destroy(ctx context.Context, caller Caller, id string) (Mail
 // that begins them, which locks the domain before the mailbox.
 func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still func(Mailbox) bool) (box Mailbox, err error) {
 	var d domain.Domain
-	id, refused, begun := found.ID, false, false
-	defer func() {
-		if begun {
-			m.destroying.Delete(id)
-		}
-	}()
+	id, refused := found.ID, false
+	lock, err := m.lockContents(ctx, id)
+	if errors.Is(err, cluster.ErrLocked) {
+		return m.FindMailbox(ctx, id)
+	}
+	if err != nil {
+		return Mailbox{}, err
+	}
+	defer lock.Release()
+	ctx = lock.Hold(ctx)
 	err = m.store.Tx(ctx, "begin to destroy mailbox", func(ctx context.Context) error {
 		// The rule is of the provider that the domain has now. A deleted domain has none.
 		if d, err = m.cfg.Domains.ShareDomain(ctx, found.DomainID); err != nil && fault.CodeOf(err) != fault.NotFound {
@@ -48,12 +54,6 @@ func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still fun
 		if refused = box.Status == Destroyed || still != nil && !still(box); refused {
 			return nil
 		}
-		// Two would look for one rule, and the later one could find, and delete, that of the next mailbox with the address.
-		if _, busy := m.destroying.LoadOrStore(id, true); busy {
-			refused = true
-			return nil
-		}
-		begun = true
 		box.Status, box.CleanupAt = Destroying, m.cfg.Now().Add(domain.RetryPause(box.CleanupTries, time.Hour)).UnixMilli()
 		return m.updateMailbox(ctx, id, map[string]any{"status": Destroying, "cleanup_at": box.CleanupAt})
 	})
@@ -66,6 +66,9 @@ func (m *Mailboxes) destroyMailbox(ctx context.Context, found Mailbox, still fun
 	}
 	requests := box.RuleRequests
 	err = m.store.Tx(ctx, "destroy mailbox", func(ctx context.Context) error {
+		if err := cluster.FenceLock(ctx); err != nil {
+			return err
+		}
 		// Requests for its rule may have ended, and another one may have destroyed it.
 		if box, err = m.lockMailbox(ctx, id); err != nil || box.Status == Destroyed {
 			return err

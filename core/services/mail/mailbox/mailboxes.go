@@ -1,12 +1,13 @@
 package mailbox
 
 import (
+	"cmp"
 	"context"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
@@ -53,7 +54,9 @@ type Config struct {
 	Domains  domains
 	Router   router
 	Messages messageRemover
-	Logger   hclog.Logger
+	// Locks keep those apart who delete the contents of one mailbox; nil does so in this process alone.
+	Locks  *cluster.Locks
+	Logger hclog.Logger
 	// Limits returns those in use.
 	Limits func() Limits
 	// Now is the clock.
@@ -64,10 +67,17 @@ type Config struct {
 type Mailboxes struct {
 	*Store
 	cfg Config
-
-	// destroying has the ids of the mailboxes whose rules and messages this process deletes at present.
-	destroying sync.Map
 }
 
 // New makes the manager.
-func New(cfg Config) *Mailboxes { return &Mailboxes{Store: NewStore(cfg.Store), cfg: cfg} }
+func New(cfg Config) *Mailboxes {
+	cfg.Locks = cmp.Or(cfg.Locks, new(cluster.Locks))
+	return &Mailboxes{Store: NewStore(cfg.Store), cfg: cfg}
+}
+
+// lockContents keeps others, also other nodes, from deleting the rules and messages of a mailbox. The error is cluster.ErrLocked if
+// somebody does so already: two would look for one rule, and the later one could find, and delete, that of the next mailbox with the
+// address.
+func (m *Mailboxes) lockContents(ctx context.Context, id string) (*cluster.Lock, error) {
+	return m.cfg.Locks.TryLock(ctx, "mail.mailbox/"+id)
+}

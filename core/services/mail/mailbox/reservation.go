@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/services/mail/domain"
 )
@@ -74,10 +75,14 @@ func (m *Mailboxes) lockReservation(ctx context.Context, box Mailbox) error {
 // not known becomes a destroyed mailbox. If somebody destroys it, or has destroyed it meanwhile, another mailbox may have the address,
 // and this rule: then the clean-up looks for the rule, while nobody else can have the address.
 func (m *Mailboxes) cancelReservation(ctx context.Context, d domain.Domain, box Mailbox, ruleID string, known bool) {
-	var err error
 	isReserved := false
-	if _, busy := m.destroying.LoadOrStore(box.ID, true); !busy {
-		defer m.destroying.Delete(box.ID)
+	lock, err := m.lockContents(ctx, box.ID)
+	switch {
+	case errors.Is(err, cluster.ErrLocked):
+		err = nil
+	case err == nil:
+		defer lock.Release()
+		ctx = lock.Hold(ctx)
 		var now Mailbox
 		now, err = m.FindMailbox(ctx, box.ID)
 		isReserved = err == nil && now.Status == Destroying

@@ -90,11 +90,11 @@ func (m *Stored) valuesWhole(in *Incoming) []any {
 }
 
 // AddAlone stores an incoming message for one recipient with its delivery in a transaction of its own, notes that the mailbox has got it,
-// and forgets deliveries, if one statement can do that: for a small message, on PostgreSQL. It reports false if it has stored nothing,
+// and forgets deliveries, if one statement can do that: for a small message, on PostgreSQL that no other core uses. It reports false if it has stored nothing,
 // which is so for a mailbox that is not active and for a delivery with a key that is known, too. The message is that of Add.
 func (s *Store) AddAlone(ctx context.Context, in *Incoming, to Delivery, receipt Receipt, forget []string,
 	at time.Time) (m Stored, done bool, err error) {
-	if in.chunk == nil || receipt.ID == "" || s.store.Dialect() != store.Postgres {
+	if in.chunk == nil || receipt.ID == "" || s.store.Dialect() != store.Postgres || s.store.Shared() {
 		return Stored{}, false, nil
 	}
 	m = in.deliveredTo(to, at)
@@ -128,6 +128,23 @@ func (in *Incoming) deliveredTo(d Delivery, at time.Time) Stored {
 	m.MailboxID, m.OwnerID, m.MailboxAddress, m.EnvelopeTo, m.ReceivedAt = d.MailboxID, d.OwnerID, d.Address, cmp.Or(d.EnvelopeTo, d.Address),
 		store.Millis(at)
 	return m
+}
+
+// orderLock is the number of the lock in whose order the messages of several cores are stored.
+const orderLock = 0x6d61696c_6f726472
+
+// HoldOrder keeps other cores from storing messages until the running transaction ends, so that no message appears with a lower Seq than
+// one that was seen before. It is called before Add. A core that stops meanwhile loses the transaction.
+func (s *Store) HoldOrder(ctx context.Context) error {
+	if !s.store.Shared() {
+		return nil
+	}
+	err := s.store.Writer(ctx).Exec("SELECT set_config('idle_in_transaction_session_timeout', '3s', true), pg_advisory_xact_lock(?)",
+		int64(orderLock)).Error
+	if err != nil {
+		return fmt.Errorf("wait for other cores to store messages: %w", err)
+	}
+	return nil
 }
 
 // Add stores an incoming message for its recipients in the running transaction. It returns the messages, in the order of the

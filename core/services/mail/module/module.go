@@ -34,7 +34,7 @@ func openService(ctx context.Context, deps module.Deps, c module.Configuration) 
 		return nil, err
 	}
 	s, err := mail.New(ctx, mail.Config{
-		Store: deps.Store, Keyring: deps.Keyring, Metrics: deps.Metrics, Bus: deps.Bus, Alerts: deps.Notify, Logger: deps.Logger,
+		Store: deps.Store, Keyring: deps.Keyring, Metrics: deps.Metrics, Bus: deps.Bus, Cluster: deps.Cluster, Alerts: deps.Notify, Logger: deps.Logger,
 		Settings: readSettings(c), Users: deps.Users, DNS: provider, Access: c.Front.Access,
 		DataDir: deps.DataDir, Version: deps.Version,
 	})

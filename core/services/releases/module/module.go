@@ -36,7 +36,7 @@ func openService(ctx context.Context, deps module.Deps, c module.Configuration) 
 	s, err := releases.New(ctx, releases.Config{
 		Store: deps.Store, Keyring: deps.Keyring, Queue: deps.Queue, Alerts: deps.Notify, Logger: deps.Logger, Settings: readSettings(c),
 		Users: deps.Users, Hosts: openHosts(deps, c), Translator: openTranslator(deps, c), Access: c.Front.Access,
-		Version: deps.Version, Metrics: deps.Metrics,
+		Version: deps.Version, Metrics: deps.Metrics, Cluster: deps.Cluster,
 	})
 	if err != nil {
 		return nil, err

@@ -114,8 +114,12 @@ func (s *reactor) ToggleReaction(ctx context.Context, userID string, of repo.Rea
 	if err := s.CheckReactor(ctx, userID); err != nil {
 		return out, err
 	}
-	unlock := s.toggles.lock(userID)
-	defer unlock()
+	lock, err := s.cfg.Locks.Lock(ctx, "releases.reactions/"+userID)
+	if err != nil {
+		return out, err
+	}
+	defer lock.Release()
+	ctx = lock.Hold(ctx)
 	c, ok, err := s.callerSeeing(ctx, userID, of.Host, of.RepoID)
 	if err != nil {
 		return out, refineDenied(err)

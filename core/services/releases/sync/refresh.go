@@ -20,6 +20,12 @@ func (s *hostCaller) refreshExpired(ctx context.Context, h Host, a account.Accou
 		return a, nil
 	}
 	refreshed, err, _ := s.refreshing.Do(a.ID, func() (any, error) {
+		// Code hosts take a refresh token once.
+		lock, err := s.cfg.Locks.Lock(ctx, "releases.token/"+a.ID)
+		if err != nil {
+			return a, err
+		}
+		defer lock.Release()
 		// Another call may have refreshed it since a was read.
 		now, ok, err := s.cfg.Accounts.FindByID(ctx, a.ID)
 		if err != nil || !ok || !s.needsRefresh(now) {

@@ -2,6 +2,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
 	"github.com/patchbay-dev/patchbay/core/services/releases/account"
 	"github.com/patchbay-dev/patchbay/core/services/releases/feed"
@@ -80,6 +82,8 @@ type Config struct {
 	Interval func() time.Duration
 	// OAuth returns the application as which people sign in, with which tokens are refreshed. It may be nil.
 	OAuth func() codehost.OAuthClient
+	// Locks keep calls for one user or account apart; nil does so in this process alone.
+	Locks *cluster.Locks
 	// Found is called in the transaction that stores releases that a repository which was read before did not have. It may be nil.
 	Found  func(ctx context.Context, r repo.Repo, found []repo.Release) error
 	Logger hclog.Logger
@@ -103,14 +107,13 @@ type hostCaller struct {
 // reactor reads and leaves reactions.
 type reactor struct {
 	*hostCaller
-	// toggles makes reactions of a user come one after the other.
-	toggles userLocks
 }
 
 // New returns a Syncer.
 func New(cfg Config) *Syncer {
+	cfg.Locks = cmp.Or(cfg.Locks, new(cluster.Locks))
 	calls := &hostCaller{cfg: cfg}
-	return &Syncer{hostCaller: calls, reactor: &reactor{hostCaller: calls}}
+	return &Syncer{hostCaller: calls, reactor: &reactor{calls}}
 }
 
 // caller is who asks a host: the account whose token is used, or nobody.

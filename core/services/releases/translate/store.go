@@ -44,7 +44,7 @@ func workTopic(id string) string { return "work/" + id }
 func (t *Translations) publishAfterCommit(ctx context.Context, ids ...string) {
 	t.store.AfterCommit(ctx, func() {
 		for _, id := range ids {
-			t.bus.Publish(workTopic(id), event.Event{})
+			t.relay.Publish(workTopic(id), event.Event{})
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -43,6 +44,8 @@ type Config struct {
 	Compare func(ctx context.Context, releaseID int64) (string, error)
 	Logger  hclog.Logger
 	Now     func() time.Time
+	// Cluster has the nodes that share the database; nil is this process alone.
+	Cluster *cluster.Cluster
 	// Noted is called with each call of a model after it was noted; nil for nothing.
 	Noted func(Call)
 }
@@ -53,6 +56,7 @@ type Translations struct {
 	store *store.Store
 	ids   *store.IDs
 	bus   *event.Bus
+	relay *cluster.Relay
 
 	mu sync.Mutex
 	// reserved are the tokens of calls that are under way. paused is until when no call is made.
@@ -62,7 +66,8 @@ type Translations struct {
 
 // New returns Translations. The migrations of the service have run.
 func New(cfg Config) *Translations {
-	return &Translations{cfg: cfg, store: cfg.Store, ids: store.NewIDs(cfg.Now), bus: event.NewBus()}
+	bus := event.NewBus()
+	return &Translations{cfg: cfg, store: cfg.Store, ids: store.NewIDs(cfg.Now), bus: bus, relay: cfg.Cluster.Relay("translations", bus)}
 }
 
 // Close ends all waiting.

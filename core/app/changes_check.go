@@ -186,6 +186,8 @@ func (p *providers) Writing() console.Writing {
 	switch {
 	case !p.app.inUse.Load().Core.ConsoleWrites:
 		out.ReadOnly = "off"
+	case p.app.store.Shared():
+		out.ReadOnly = "replicas"
 	case err != nil:
 		out.ReadOnly = string(config.ReadOnlyFile)
 	default:

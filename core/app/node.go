@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"os"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -22,11 +23,25 @@ func joinNodes(ctx context.Context, a *App) (err error) {
 	for _, in := range a.set.File.Instances {
 		about.Instances = append(about.Instances, in.Ref())
 	}
-	a.cluster, err = cluster.Open(ctx, cluster.Config{Store: a.store, Logger: a.log.ResetNamed("node"), ID: nodeID(a.set), About: about})
+	slices.Sort(about.Instances)
+	if a.set.Backup != nil {
+		about.Backups = a.set.Backup.To
+	}
+	log := a.log.ResetNamed("node")
+	a.cluster, err = cluster.Open(ctx, cluster.Config{Store: a.store, Logger: log, ID: nodeID(a.set), Shared: a.store.Shared(), About: about})
 	if err != nil {
 		return err
 	}
 	a.closers = append(a.closers, a.cluster.Close)
+	if a.store.Shared() {
+		others, err := cluster.ListNodes(ctx, a.store)
+		if err != nil {
+			return err
+		}
+		for _, difference := range about.Differences(others) {
+			log.Warn("the nodes should have the same plugin.hcl", "node", difference)
+		}
+	}
 	watchNodes(a.registry, a.store, a.cluster)
 	return nil
 }

@@ -67,11 +67,12 @@ func New(cfg Config) (*Users, error) {
 	u.Sessions.keys = u.Keys
 	for _, l := range []struct {
 		into  **limit.Limiter
+		name  string
 		burst int
 		every time.Duration
-	}{{&u.Sessions.failed, 10, 6 * time.Second}, {&u.Keys.wrong, 30, 2 * time.Second}, {&u.Passkeys.asked, 60, time.Second}} {
+	}{{&u.Sessions.failed, "sign_in", 10, 6 * time.Second}, {&u.Keys.wrong, "api_key", 30, 2 * time.Second}, {&u.Passkeys.asked, "ceremony", 60, time.Second}} {
 		var err error
-		if *l.into, err = limit.New(limit.Config{Burst: l.burst, Every: l.every, Now: cfg.Now}); err != nil {
+		if *l.into, err = limit.New(limit.Config{Burst: l.burst, Every: l.every, Now: cfg.Now, Store: cfg.Store, Name: l.name}); err != nil {
 			return nil, err
 		}
 	}
@@ -94,7 +95,7 @@ func (u *Users) Schedules() []queue.Schedule {
 // Purge deletes what is past its time: sessions, challenges, set-up links, and events of more than 400 days. It locks no users, and does
 // not wait for rows of theirs.
 func (u *Users) Purge(ctx context.Context) error {
-	if err := u.Sessions.Purge(ctx); err != nil {
+	if err := errors.Join(u.Sessions.Purge(ctx), limit.Purge(ctx, u.cfg.Store, time.Hour)); err != nil {
 		return err
 	}
 	now := u.cfg.Now()

@@ -103,7 +103,7 @@ func (c Change) Errors() bool { return c.State == ChangeRejected }
 type Writing struct {
 	// Path is the file.
 	Path string
-	// ReadOnly is why the console cannot write it: off, json, file, folder or mount; "" if it can.
+	// ReadOnly is why the console cannot write it: off, replicas, json, file, folder or mount; "" if it can.
 	ReadOnly string
 }
 

@@ -1,4 +1,5 @@
-// Package limit bounds how often something may be tried by somebody: token buckets in memory, as many as are told.
+// Package limit bounds how often something may be tried by somebody: token buckets in memory, as many as are told, or in the database where
+// several cores count together.
 package limit
 
 import (
@@ -7,6 +8,7 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/httpd"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // Config says how much is allowed.
@@ -18,6 +20,9 @@ type Config struct {
 	Keys int
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+	// Store, on a database that several cores share, has the buckets of all of them, under Name. Tries are counted by its clock.
+	Store *store.Store
+	Name  string
 }
 
 const (
@@ -55,6 +60,11 @@ func New(cfg Config) (*Limiter, error) {
 
 // Take uses one try up. If none is left it says how long to wait for the next, and uses nothing.
 func (l *Limiter) Take(key string) (wait time.Duration, ok bool) {
+	if l.isShared() {
+		if wait, ok, known := l.takeShared(key); known {
+			return wait, ok
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.cfg.Now()
@@ -69,13 +79,21 @@ func (l *Limiter) Take(key string) (wait time.Duration, ok bool) {
 
 // Left reports whether there is a try left, without using it; if not, how long to wait.
 func (l *Limiter) Left(key string) (wait time.Duration, ok bool) {
+	if l.isShared() {
+		if wait, ok, known := l.leftShared(key); known {
+			return wait, ok
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.refillBucket(key, l.cfg.Now())
 	return l.waitFor(b), b.left >= 1
 }
 
-// Len is the number of buckets.
+// isShared reports whether the buckets are in the database.
+func (l *Limiter) isShared() bool { return l.cfg.Store != nil && l.cfg.Store.Shared() }
+
+// Len is the number of buckets in memory.
 func (l *Limiter) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 const (
@@ -29,7 +30,13 @@ type Secret struct {
 
 // Secrets keeps secrets between the answer to a form, which is a redirect, and the page that follows. They stay in memory: the
 // browser carries a random name alone. The zero value is ready to use.
+//
+// Where several cores share the database they are there, sealed: the page may be asked of another core.
 type Secrets struct {
+	// Store and Keyring are those of the core.
+	Store   *store.Store
+	Keyring *secret.Keyring
+
 	mu      sync.Mutex
 	waiting []waitingSecret
 }
@@ -44,6 +51,9 @@ type waitingSecret struct {
 // addSecret keeps a secret for a user and returns its random name.
 func (s *Secrets) addSecret(userID string, shown Secret, now time.Time) (id string) {
 	id = secret.RandomString(32, secret.Alphanumeric)
+	if s.Store != nil && s.Store.Shared() && s.shareSecret(id, userID, shown) == nil {
+		return id
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropExpired(now)
@@ -56,6 +66,11 @@ func (s *Secrets) addSecret(userID string, shown Secret, now time.Time) (id stri
 
 // takeSecret returns the secret with a random name, and forgets it. It reports whether there is one of this for this user.
 func (s *Secrets) takeSecret(id, userID, of string, now time.Time) (Secret, bool) {
+	if s.Store != nil && s.Store.Shared() {
+		if found, ok := s.takeShared(id, userID, of); ok {
+			return found, true
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropExpired(now)

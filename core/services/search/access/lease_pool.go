@@ -30,7 +30,7 @@ const (
 	recallPatience = 2 * time.Second
 )
 
-// leasePool has the leases of this core's tokens.
+// leasePool has the leases of this core's tokens. core/docs/adr/0035-quota-leases.md says how cores share limits.
 type leasePool struct {
 	store   *leaseStore
 	cluster *cluster.Cluster

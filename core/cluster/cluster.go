@@ -1,4 +1,4 @@
-// Package cluster knows the cores that use one database: who is there, who leads in what, and what the others have changed. A core alone
+// Package cluster knows the cores that use one database: who is there, who leads in what, what is locked, and what the others have changed. A core alone
 // is a cluster of one node, and everything here works at once for it.
 //
 // Each node has a row with a lease, measured by the database's clock. A node whose lease has ended is taken for dead by whoever notices

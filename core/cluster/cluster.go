@@ -1,5 +1,5 @@
-// Package cluster knows the cores that use one database: who is there, who leads in what, what is locked, and what the others have changed. A core alone
-// is a cluster of one node, and everything here works at once for it.
+// Package cluster knows the cores that use one database: who is there, who leads in what, what is locked, and what the others have
+// changed. A core alone is a cluster of one node, and everything here works at once for it.
 //
 // Each node has a row with a lease, measured by the database's clock. A node whose lease has ended is taken for dead by whoever notices
 // first: its epoch rises, which it learns when it next confirms its lease, and what it owned is given to others in the same transaction.

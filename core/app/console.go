@@ -33,7 +33,7 @@ func (a *App) newConsole(set *settings.Settings) (*console.Console, error) {
 	providers := newProviders(a, set.File)
 	return console.New(console.Config{
 		Users: a.users, Access: set.Access(a.clients), Queue: a.queue, Bus: a.bus, Version: a.cfg.Version,
-		Providers: providers, Configurator: providers, Nodes: a.consoleNodes(), Services: panelServices(set), Sections: sections, Secrets: &a.secrets,
+		Providers: providers, Configurator: providers, Nodes: consoleNodes(a), Services: panelServices(set), Sections: sections, Secrets: &a.secrets,
 		Warnings: func() []string { return a.warningIDs(set) }, Current: func() bool { return a.inUse.Load() == set },
 	})
 }

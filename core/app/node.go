@@ -79,7 +79,7 @@ func watchNodes(reg prometheus.Registerer, st *store.Store, c *cluster.Cluster) 
 }
 
 // consoleNodes is what the console's page about nodes asks; nil for a database that no other core can use.
-func (a *App) consoleNodes() console.Nodes {
+func consoleNodes(a *App) console.Nodes {
 	if a.store.Dialect() != store.Postgres {
 		return nil
 	}

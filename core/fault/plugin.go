@@ -14,7 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/sdk/errs"
 )
 
-// FromPlugin turns the error of a call to the instance ref, such as search.tavily, into what the caller is told. Only the caller's own
+// FromPlugin turns the error of a call to the instance ref, such as search.main, into what the caller is told. Only the caller's own
 // mistakes, and what a plugin explains, keep the plugin's words; for everything else the message is neutral and the cause stays in the
 // chain. RetryAfter is kept. An Error in the chain is returned as it is; nil gives nil.
 func FromPlugin(ref string, err error) *Error {

@@ -52,10 +52,12 @@ func (q *Queue) cancelRow(ctx context.Context, r *row) (*row, error) {
 	if r == nil {
 		return nil, ErrLost
 	}
-	q.store.AfterCommit(ctx, func() {
-		q.cancelRun(r.ID, ErrCanceled)
-		q.cfg.Waker.Wake()
-	})
+	if r.State == Queued { // it begins once more, to settle
+		if err := q.dispatch.ticket(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	q.store.AfterCommit(ctx, func() { q.cancelRun(r.ID, ErrCanceled) })
 	return r, q.addEvent(ctx, r, EventCancel, map[string]any{})
 }
 

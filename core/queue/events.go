@@ -86,10 +86,13 @@ func (q *Queue) addEvent(ctx context.Context, job *row, kind string, data any) e
 	if err != nil {
 		return fmt.Errorf("write the event %s of %s: %w", kind, job.ID, err)
 	}
-	q.store.AfterCommit(ctx, func() {
-		q.bus.Publish(TopicOf(r.JobID), event.Event{Seq: r.Seq, Type: kind, Data: r.toEvent()})
-	})
+	q.store.AfterCommit(ctx, func() { q.publishEvent(*r) })
 	return nil
+}
+
+// publishEvent tells followers of an event that has been committed.
+func (q *Queue) publishEvent(r eventRow) {
+	q.bus.Publish(TopicOf(r.JobID), event.Event{Seq: r.Seq, Type: r.Type, Data: r.toEvent()})
 }
 
 // maxEvents is the most that one call of Events returns.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/queue/tickets"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -20,12 +21,11 @@ func (q *Queue) Clean(ctx context.Context) error              { return q.deleteO
 func (q *Queue) Recover(ctx context.Context, sole bool) error { return q.recoverOrphans(ctx, sole) }
 func (q *Queue) Beat(ctx context.Context) error               { return q.confirmRunning(ctx) }
 func (q *Queue) Owner() string                                { return q.owner }
-func (q *Queue) ClaimDue() (id string, wait time.Duration, err error) {
-	r, wait, err := q.claimDue()
-	if r != nil {
-		id = r.ID
-	}
-	return id, wait, err
+
+// BeginFirst begins a queued job on PostgreSQL for the first time, as by a ticket.
+func (q *Queue) BeginFirst(id string) (begun, locked bool, err error) {
+	r, locked, err := q.dispatch.(*ticketDispatcher).beginRow(tickets.Ticket{Job: id})
+	return r != nil, locked, err
 }
 
 // Outage is outage with exported methods.
@@ -58,8 +58,6 @@ type Statement struct {
 func (q *Queue) Statements() []Statement {
 	types := []string{"a", "b"}
 	out := []Statement{
-		{"next", sqlNext, []any{types}, false},
-		{"claim", q.claimSQL(), []any{"o", 1, 1, types}, false},
 		{"duplicate", sqlDuplicate, []any{"a", "k"}, false},
 		{"stale", withClock(q.store, sqlStaleOwners), []any{1, types, 10}, false},
 		{"others", sqlOtherOwners, []any{1 << 60, "o", 10}, false},
@@ -81,6 +79,8 @@ func (q *Queue) Statements() []Statement {
 	)
 	if q.store.Dialect() == store.Postgres {
 		out = append(out, Statement{"unnumbered", sqlUnnumbered, nil, false})
+	} else {
+		out = append(out, Statement{"next", sqlNext, []any{types}, false}, Statement{"claim", sqlClaim, []any{"o", 1, 1, types}, false})
 	}
 	for i, f := range filters() {
 		for _, after := range []bool{false, true} {

@@ -66,6 +66,9 @@ func (q *Queue) recordOutcome(r *run, result any, err, cause error) {
 func (q *Queue) recordOutcomeOnce(r *run, result any, err, cause error) error {
 	ctx, cancel := context.WithTimeout(store.Essential(context.Background()), writeTimeout)
 	defer cancel()
+	if text, encodeErr := encodeResult(result); err == nil && encodeErr == nil && r.handler.Finished == nil {
+		return q.dispatch.endSucceeded(ctx, r, text)
+	}
 	return q.store.QueueTx(ctx, "finish job", func(ctx context.Context) error {
 		own, readErr := q.queryOne(ctx, `SELECT * FROM jobs WHERE id = ? AND owner = ? AND claims = ? AND state = 'running'`+q.forUpdate(),
 			r.row.ID, q.owner, r.row.Claims)
@@ -174,7 +177,9 @@ func (q *Queue) requeueJob(ctx context.Context, own *row, runAt int64, attempt i
 	if r == nil {
 		return ErrLost
 	}
-	q.store.AfterCommit(ctx, q.cfg.Waker.Wake)
+	if err := q.dispatch.ticket(ctx, r); err != nil {
+		return err
+	}
 	return q.addEvent(ctx, r, kind, data)
 }
 

@@ -117,6 +117,17 @@ type row struct {
 // TableName implements gorm's Tabler.
 func (row) TableName() string { return "jobs" }
 
+// rowColumns are the columns of a job in the order of columns, which has the checkpoint besides.
+const rowColumns = `id, type, state, dedup_key, actor, payload, result, error_code, error_message, reason, step, percent, attempt, claims,
+	recoveries, cancel_requested, last_seq, owner, heartbeat_at, run_at, created_at, started_at, finished_at, detail`
+
+// columns returns where rowColumns and the checkpoint are read to.
+func (r *row) columns() []any {
+	return []any{&r.ID, &r.Type, &r.State, &r.DedupKey, &r.Actor, &r.Payload, &r.Result, &r.ErrorCode, &r.ErrorMessage, &r.Reason, &r.Step,
+		&r.Percent, &r.Attempt, &r.Claims, &r.Recoveries, &r.CancelRequested, &r.LastSeq, &r.Owner, &r.HeartbeatAt, &r.RunAt, &r.CreatedAt,
+		&r.StartedAt, &r.FinishedAt, &r.Detail, &r.Checkpoint}
+}
+
 func (r *row) toJob() Job {
 	j := Job{
 		ID: r.ID, Type: r.Type, State: r.State, DedupKey: r.DedupKey, Actor: r.Actor,

@@ -3,7 +3,6 @@ package queue_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -18,10 +17,8 @@ type meeting struct {
 	*queue.Queue
 	db    store.Config
 	store *store.Store
-	// poll is the longest time between two looks of the queue.
-	poll time.Duration
-	sub  queue.Submission
-	job  queue.Job
+	sub   queue.Submission
+	job   queue.Job
 }
 
 // meetJob submits the job of a meeting.
@@ -31,13 +28,13 @@ func meetJob(t *testing.T) meeting {
 	m.store = testkit.OpenStore(t, m.db, queue.Migrations())
 	cfg := config(m.store)
 	cfg.Handlers = []queue.Handler{blocking("work", true)}
-	m.Queue, m.poll = build(t, cfg), cfg.Poll
+	m.Queue = build(t, cfg)
 	m.job = submit(t, m.Queue, m.sub)
 	return m
 }
 
-// TestJobThatIsSubmittedAgainBeginsAfterTheCommit: a queued job that a transaction counts on sees what the transaction has written. Who
-// claims jobs meanwhile looks again soon, but not at once.
+// TestJobThatIsSubmittedAgainBeginsAfterTheCommit: a queued job that a transaction counts on sees what the transaction has written. A
+// ticket of it waits meanwhile, and is not lost.
 func TestJobThatIsSubmittedAgainBeginsAfterTheCommit(t *testing.T) {
 	m := meetJob(t)
 	first, second := testkit.Overlap(t, m.db, holdTx,
@@ -51,16 +48,16 @@ func TestJobThatIsSubmittedAgainBeginsAfterTheCommit(t *testing.T) {
 			})
 		},
 		func() error {
-			id, wait, err := m.ClaimDue()
-			if id != "" || wait <= 0 || wait > m.poll {
-				t.Errorf("got the job %q before the commit, or else is to wait for %s", id, wait)
+			begun, locked, err := m.BeginFirst(m.job.ID)
+			if begun || !locked {
+				t.Errorf("before the commit the job has begun: %v, or can never begin: %v", begun, !locked)
 			}
 			return err
 		})
 	testkit.Must(t, first)
 	testkit.Must(t, second)
-	if id, _, err := m.ClaimDue(); id != m.job.ID || err != nil {
-		t.Errorf("got the job %q after the commit, %v", id, err)
+	if begun, _, err := m.BeginFirst(m.job.ID); !begun || err != nil {
+		t.Errorf("after the commit the job has begun: %v, %v", begun, err)
 	}
 }
 
@@ -69,7 +66,7 @@ func TestJobThatIsSubmittedAgainBeginsAfterTheCommit(t *testing.T) {
 func TestJobBeginsWhileItIsSubmittedAgain(t *testing.T) {
 	m := meetJob(t)
 	var again queue.Job
-	var claimed string
+	var begun bool
 	first, second := testkit.Overlap(t, m.db, holdTx,
 		func() error {
 			return m.store.Tx(t.Context(), "submit two jobs", func(ctx context.Context) (err error) {
@@ -83,10 +80,10 @@ func TestJobBeginsWhileItIsSubmittedAgain(t *testing.T) {
 				return err
 			})
 		},
-		func() (err error) { claimed, _, err = m.ClaimDue(); return err })
+		func() (err error) { begun, _, err = m.BeginFirst(m.job.ID); return err })
 	testkit.Must(t, first)
 	testkit.Must(t, second)
-	if again.ID != m.job.ID || again.State != queue.Running || claimed != m.job.ID {
-		t.Errorf("got %s, which is %s, and claimed %s; want %s, which is running", again.ID, again.State, claimed, m.job.ID)
+	if again.ID != m.job.ID || again.State != queue.Running || !begun {
+		t.Errorf("got %s, which is %s, and has begun: %v; want %s, which is running", again.ID, again.State, begun, m.job.ID)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/queue/tickets"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -29,9 +30,11 @@ var migrations embed.FS
 
 // Migrations is the queue's schema.
 func Migrations() store.Migrations {
-	return store.EmbeddedMigrations("queue", migrations,
+	m := store.EmbeddedMigrations("queue", migrations,
 		store.StoredTime{Table: "jobs", Column: "run_at", Where: "state = 'queued'", Longest: 7 * 24 * time.Hour},
 		store.StoredTime{Table: "jobs", Column: "heartbeat_at", Where: "state = 'running'"})
+	m.Prepare = tickets.Prepare
+	return m
 }
 
 // Config is what a queue needs. Zero values mean the defaults given.
@@ -64,8 +67,6 @@ type Config struct {
 	Grace time.Duration
 	// Now is the clock (time.Now).
 	Now func() time.Time
-	// Waker wakes the workers (a channel within this process).
-	Waker Waker
 	// Tracer begins a span for each run of a job; nil traces none.
 	Tracer trace.Tracer
 	// Ended is called after each job's end has been stored; nil for nothing.
@@ -84,9 +85,6 @@ func (c *Config) setDefaults() {
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()
 	}
-	if c.Waker == nil {
-		c.Waker = NewLocalWaker()
-	}
 }
 
 func defaultInt(v *int, d int) {
@@ -99,6 +97,25 @@ func defaultDuration(v *time.Duration, d time.Duration) {
 	if *v <= 0 {
 		*v = d
 	}
+}
+
+// dispatcher has the due jobs of a database begin in this process. Each job that begins has changed its row before, which no other process
+// can do then.
+type dispatcher interface {
+	// ticket has a queued job begin when it is due, once the transaction in ctx has committed.
+	ticket(ctx context.Context, r *row) error
+	// insert stores a job with its first event and has it begin when it is due, once the transaction in ctx has committed; without one, at
+	// once. It returns false if there is one with the same dedup key.
+	insert(ctx context.Context, r *row) (bool, error)
+	// endSucceeded ends a job that has succeeded and whose handler writes nothing at the end. It returns ErrLost if the job is not this
+	// run's any more.
+	endSucceeded(ctx context.Context, r *run, result string) error
+	// wake looks for due jobs at once. It never waits.
+	wake()
+	// start begins to work. After Queue.claiming has ended, no more jobs begin.
+	start(ctx context.Context) error
+	// stop ends what start has begun, after the last job.
+	stop(ctx context.Context)
 }
 
 // Queue is the job queue of one database. Submit, Cancel and the reading methods work without Start.
@@ -120,13 +137,15 @@ type Queue struct {
 	abort    context.CancelCauseFunc
 	loops    sync.WaitGroup
 	keepers  sync.WaitGroup
-	slots    chan struct{}
 	feed     *feed
+	dispatch dispatcher
 
 	mu      sync.Mutex
 	started bool
 	running map[string]*run
-	idle    sync.Cond // on mu: running became smaller
+	// beginnings are the jobs that are about to run.
+	beginnings map[*beginning]struct{}
+	idle       sync.Cond // on mu: running became smaller
 }
 
 // New checks the configuration and makes a queue. It starts nothing.
@@ -139,11 +158,11 @@ func New(cfg Config) (*Queue, error) {
 	q := &Queue{
 		cfg: cfg, store: cfg.Store, bus: cfg.Bus, log: cfg.Logger, ids: ids,
 		owner:    ids.New(fmt.Sprintf("pid%d", os.Getpid())),
-		handlers: map[string]*Handler{}, running: map[string]*run{},
-		slots: make(chan struct{}, cfg.Workers),
+		handlers: map[string]*Handler{}, running: map[string]*run{}, beginnings: map[*beginning]struct{}{},
 	}
 	q.idle.L = &q.mu
 	q.feed = &feed{queue: q, bus: event.NewBus()}
+	q.dispatch = newDispatcher(q)
 	q.claiming, q.endClaim = context.WithCancel(context.Background())
 	// The bookkeeping of jobs goes on while the disk is full, so that those that delete can run.
 	q.keeping, q.endKeep = context.WithCancel(store.Essential(context.Background()))
@@ -188,7 +207,9 @@ func (q *Queue) Start(ctx context.Context) error {
 	}
 	q.keepers.Go(q.runHeartbeat)
 	q.keepers.Go(q.runRetention)
-	q.loops.Go(q.dispatchJobs)
+	if err := q.dispatch.start(ctx); err != nil {
+		return fmt.Errorf("start the queue: %w", err)
+	}
 	if !q.cfg.NoSchedules {
 		q.loops.Go(q.runSchedules)
 	}
@@ -200,7 +221,9 @@ func (q *Queue) Start(ctx context.Context) error {
 // fail with the reason "interrupted". It returns an error that names the jobs which did not end in time; they are
 // recovered at the next start.
 func (q *Queue) Stop(ctx context.Context) error {
+	q.mu.Lock()
 	q.endClaim()
+	q.mu.Unlock()
 	q.loops.Wait()
 	graceful, cancel := context.WithTimeout(ctx, q.gracePeriod(ctx))
 	defer cancel()
@@ -209,6 +232,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 	}
 	err := q.waitIdle(ctx)
 	q.abort(ErrStopping)
+	q.dispatch.stop(ctx)
 	q.endKeep()
 	q.keepers.Wait()
 	return err

@@ -1,14 +1,13 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -61,6 +60,13 @@ func (q *Queue) Submit(ctx context.Context, sub Submission) (job Job, reused boo
 	if len(payload) > maxPayload {
 		return Job{}, false, fault.New(fault.PayloadTooLarge, "The job's payload is too large.")
 	}
+	if q.store.Dialect() == store.Postgres && len(sub.Locks) == 0 && len(sub.Tags) == 0 && !q.store.InTx(ctx) {
+		// One statement, unless there is one with the same dedup key.
+		r := q.newRow(sub, string(payload))
+		if ok, err := q.dispatch.insert(ctx, r); ok || err != nil {
+			return r.toJob(), false, err
+		}
+	}
 	for range maxTries {
 		err = q.store.QueueTx(ctx, "submit job", func(ctx context.Context) error {
 			job, reused, err = q.submitOnce(ctx, sub, string(payload))
@@ -85,12 +91,8 @@ func (q *Queue) submitOnce(ctx context.Context, sub Submission, payload string) 
 		return existing.toJob(), true, nil
 	}
 	r := q.newRow(sub, payload)
-	created := q.store.Writer(ctx).Clauses(clause.OnConflict{DoNothing: true}).Create(r)
-	if created.Error != nil {
-		return Job{}, false, created.Error
-	}
-	if created.RowsAffected == 0 {
-		return Job{}, false, errRaced
+	if ok, err := q.dispatch.insert(ctx, r); err != nil || !ok {
+		return Job{}, false, cmp.Or(err, errRaced)
 	}
 	if err := q.takeLocks(ctx, r.ID, sub.Locks); err != nil {
 		return Job{}, false, err
@@ -98,10 +100,6 @@ func (q *Queue) submitOnce(ctx context.Context, sub Submission, payload string) 
 	if err := q.addTags(ctx, r, sub.Tags); err != nil {
 		return Job{}, false, err
 	}
-	if err := q.addEvent(ctx, r, EventQueued, map[string]any{"state": Queued}); err != nil {
-		return Job{}, false, err
-	}
-	q.store.AfterCommit(ctx, q.cfg.Waker.Wake)
 	return r.toJob(), false, nil
 }
 
@@ -109,10 +107,13 @@ func (q *Queue) newRow(sub Submission, payload string) *row {
 	now := q.nowMillis()
 	r := &row{
 		ID: q.ids.New("job"), Type: sub.Type, State: Queued, DedupKey: sub.DedupKey, Actor: sub.Actor,
-		Payload: payload, LastSeq: 1, RunAt: now, CreatedAt: now,
+		Payload: payload, LastSeq: 1, CreatedAt: now,
 	}
-	if !sub.RunAt.IsZero() {
+	switch {
+	case !sub.RunAt.IsZero():
 		r.RunAt = store.Millis(sub.RunAt)
+	case q.store.Dialect() != store.Postgres: // whose own clock decides
+		r.RunAt = now
 	}
 	return r
 }
@@ -138,7 +139,7 @@ func (q *Queue) holdDuplicate(ctx context.Context, sub Submission) (*row, error)
 		return nil, err
 	}
 	if held != nil {
-		q.store.AfterCommit(ctx, q.cfg.Waker.Wake)
+		q.store.AfterCommit(ctx, q.dispatch.wake)
 		return held, nil
 	}
 	// It may also have ended since it was found.

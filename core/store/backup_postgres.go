@@ -123,10 +123,14 @@ func (c Config) checkClientVersion(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// tablesQuery lists the tables, views and sequences of the schema in use, without those of extensions and those sequences that belong
-// to a column.
+// LibraryPrefix begins the names of the tables that River, which has jobs begin, keeps for itself. They are not part of copies: what they
+// hold is made anew from the tables of the queue.
+const LibraryPrefix = "river_"
+
+// tablesQuery lists the tables, views and sequences of the schema in use, without those of extensions, those sequences that belong
+// to a column, and the tables of LibraryPrefix.
 const tablesQuery = `SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-	WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+	WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND NOT starts_with(c.relname, '` + LibraryPrefix + `')
 	AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
 		AND (d.deptype = 'e' OR c.relkind = 'S' AND d.deptype IN ('a', 'i'))) ORDER BY c.relname`
 
@@ -177,8 +181,9 @@ func (s *Store) dumpPostgres(ctx context.Context, path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
+	pattern := pgx.Identifier{schema}.Sanitize() + "."
 	if _, err := s.cfg.runClient(ctx, "pg_dump", "--no-password", "--format=custom", "--no-owner", "--no-privileges",
-		"--table="+pgx.Identifier{schema}.Sanitize()+".*", "--file="+path); err != nil {
+		"--table="+pattern+"*", "--exclude-table="+pattern+LibraryPrefix+"*", "--file="+path); err != nil {
 		return fmt.Errorf("copy the database to %s: %w", path, err)
 	}
 	return s.cfg.checkDump(ctx, path, schema)

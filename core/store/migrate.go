@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/pressly/goose/v3"
 )
 
@@ -52,6 +53,9 @@ type Migrations struct {
 	FS fs.FS
 	// Times are the columns that RepairTimes looks at.
 	Times []StoredTime
+	// Prepare, if set, makes or upgrades on PostgreSQL the tables of a library, whose names begin with LibraryPrefix, each time after the
+	// module's migrations.
+	Prepare func(ctx context.Context, pool *pgxpool.Pool) error
 }
 
 // EmbeddedMigrations returns the migrations that a package embeds as its folder "migrations".
@@ -120,6 +124,11 @@ func (s *Store) migrateAll(ctx context.Context, modules []Migrations) error {
 		for _, d := range done {
 			s.steps++
 			s.log.Debug("migrated", "module", modules[i].Module, "version", d.Source.Version, "took", d.Duration)
+		}
+		if prepare := modules[i].Prepare; prepare != nil && s.cfg.Dialect == Postgres {
+			if err := prepare(ctx, s.pool); err != nil {
+				return fmt.Errorf("migrate %s: %w", modules[i].Module, err)
+			}
 		}
 	}
 	return nil

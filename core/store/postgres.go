@@ -38,6 +38,7 @@ func (s *Store) openPostgres(ctx context.Context) error {
 			return err
 		}
 	}
+	s.pool = pool
 	db := stdlib.OpenDBFromPool(pool)
 	s.onClose(closeDB(db))
 	writer, err := s.openGorm(postgresDialect{&postgres.Dialector{Config: &postgres.Config{Conn: db}}}, false)

@@ -10,7 +10,7 @@ import (
 // PostgreSQL this takes one round trip, where Tx takes three. Inside a transaction it joins that one. The name and the error of a busy
 // writer are those of Tx.
 func (s *Store) RunStatement(ctx context.Context, name string, fn func(conn gorm.ConnPool) error) error {
-	if s.cfg.Dialect != Postgres || !s.cfg.Exclusive || s.InTx(ctx) {
+	if s.cfg.Dialect != Postgres || !s.cfg.Exclusive && !s.cfg.Shared || s.InTx(ctx) {
 		return s.Tx(ctx, name, func(ctx context.Context) error { return fn(s.Writer(ctx).Statement.ConnPool) })
 	}
 	leave, err := s.writer.gate.acquire(ctx, name, s.cfg.WriteWait)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"gorm.io/gorm"
 )
 
@@ -68,6 +69,7 @@ type Store struct {
 	reader   *gorm.DB
 	writer   *lane
 	queue    *lane
+	pool     *pgxpool.Pool
 	lock     coreLock
 	closers  []func() error
 	commits  atomic.Int64
@@ -131,6 +133,10 @@ func (s *Store) Dialect() Dialect { return s.cfg.Dialect }
 
 // Shared reports whether other cores may use the database at the same time.
 func (s *Store) Shared() bool { return s.cfg.Shared }
+
+// Pool returns the connections of a store to PostgreSQL, for a library that needs them, or nil on SQLite. What is written with them is not
+// told to other processes.
+func Pool(s *Store) *pgxpool.Pool { return s.pool }
 
 // Path returns the SQLite file, or "" on PostgreSQL.
 func (s *Store) Path() string { return s.cfg.Path }

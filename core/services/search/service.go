@@ -109,7 +109,8 @@ func (s *Service) makeRooms() (err error) {
 	s.Proxy = proxy.New(proxy.Config{
 		Tokens: s.Table(), Keys: s.Keys, Audit: s.Writer(), Research: s.Log.Store, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 	})
-	s.Monitor = alert.NewMonitor(alert.AlertConfig{Backends: s.Proxy, Pool: s.Pool(), Settings: s.alertSettings, Logger: cfg.Logger,
+	s.Monitor = alert.NewMonitor(alert.AlertConfig{Store: cfg.Store, Cluster: cfg.Cluster, Backends: s.Proxy, Pool: s.Pool(),
+		Settings: s.alertSettings, Logger: cfg.Logger,
 		Now: cfg.Now})
 	s.api, err = api.New(api.Config{
 		Store: cfg.Store, Cluster: cfg.Cluster, Keyring: cfg.Keyring,

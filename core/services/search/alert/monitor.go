@@ -10,8 +10,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/notify"
 	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
+	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/schema"
 )
 
@@ -84,6 +86,9 @@ type alertPool interface {
 
 // AlertConfig is what a monitor needs.
 type AlertConfig struct {
+	Store *store.Store
+	// Cluster is this core among those of the database; nil for a core alone.
+	Cluster  *cluster.Cluster
 	Backends alertBackends
 	Pool     alertPool
 	// Settings returns the settings in use, and the channels that get the alerts.
@@ -112,21 +117,46 @@ func NewMonitor(cfg AlertConfig) *Monitor {
 
 // SendTo sends the alerts of the service from now on. It is called at most once, before Close.
 func (m *Monitor) SendTo(ctx context.Context, to Alerter) error {
+	if err := m.loadLasting(ctx, to); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.to.Store(&to)
+	ctx, m.stop = context.WithCancel(context.Background())
+	if !m.cfg.Cluster.Shared() {
+		m.done.Go(func() { m.run(ctx) })
+		return nil
+	}
+	m.done.Go(func() { m.reportCalls(ctx) })
+	m.done.Go(func() {
+		m.cfg.Cluster.Lead(ctx, roleAlerts, func(ctx context.Context) error {
+			if err := m.loadLasting(ctx, to); err != nil {
+				return err
+			}
+			m.run(ctx)
+			return nil
+		})
+	})
+	return nil
+}
+
+// loadLasting reads which alerts last.
+func (m *Monitor) loadLasting(ctx context.Context, to Alerter) error {
 	lasting, err := to.Active(ctx, service)
 	if err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.to.Store(&to)
+	clear(m.told)
+	clear(m.calm)
 	for _, key := range lasting {
 		if !strings.HasPrefix(key, keyInvalid.Name+"/") {
 			// When it was told is known to the store: the first check asks it.
 			m.told[key] = time.Time{}
 		}
 	}
-	ctx, m.stop = context.WithCancel(context.Background())
-	m.done.Go(func() { m.run(ctx) })
 	return nil
 }
 
@@ -178,7 +208,12 @@ func (m *Monitor) CheckAll(ctx context.Context) {
 		if b.NeedsKey {
 			m.reportFinding(ctx, &round, m.checkPool(b, round.locale))
 		}
-		m.reportFinding(ctx, &round, m.checkErrors(set, b, round.locale))
+		calls, failed, err := m.sumCalls(ctx, set, b.Ref)
+		if err != nil {
+			m.logFailure(ctx, err)
+			return
+		}
+		m.reportFinding(ctx, &round, checkErrors(set, b, calls, failed, round.locale))
 	}
 	for key := range m.told {
 		if name, ref, _ := strings.Cut(key, "/"); !round.seen[key] {
@@ -220,8 +255,7 @@ func (m *Monitor) checkPool(b proxy.Backend, locale string) finding {
 }
 
 // checkErrors returns whether too many calls of a backend have failed.
-func (m *Monitor) checkErrors(set Settings, b proxy.Backend, locale string) finding {
-	total, failed := m.cfg.Backends.SumCalls(b.Ref, m.cfg.Now(), set.ErrorWindow)
+func checkErrors(set Settings, b proxy.Backend, total, failed int, locale string) finding {
 	much := total > 0 && float64(failed) >= set.ErrorShare*float64(total)
 	args := []any{"Backend", b.Ref, "Calls", total, "Failed", failed, "Window", set.ErrorWindow}
 	return finding{

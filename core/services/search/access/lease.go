@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
-	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
 // maxChunk bounds the requests that a core takes at once of a token's limits, to spend them without asking the database.
@@ -237,36 +236,16 @@ func (l *lease) settle(at time.Time, price, credits int64) {
 	}
 }
 
-// Reserve admits a request at the price, or returns the limit that it would exceed; then nothing has changed.
-func (t *Token) Reserve(ctx context.Context, now time.Time, price int64) (*Exceeded, error) {
-	if l := t.counter.lease; l != nil {
-		if x, err := l.reserve(ctx, now, price, t.Limits); x != nil || err != nil {
-			return x, err
-		}
-		t.counter.addReservation(now, price)
-		return nil, nil
-	}
-	return t.counter.reserve(now, price, t.Limits), nil
+// usedByOthers returns what other cores have used, as far as that is known.
+func (l *lease) usedByOthers() *counter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.others
 }
 
-// ReplaceReservation replaces a reservation by one at the price next, or returns the limit that it would exceed; then
-// nothing has changed. began is when the request was admitted.
-func (t *Token) ReplaceReservation(ctx context.Context, now, began time.Time, price, next int64) (*Exceeded, error) {
-	l := t.counter.lease
-	if l == nil {
-		return t.counter.replaceReservation(now, price, next, t.Limits), nil
-	}
-	if x, err := l.replace(ctx, began, price, next, t.Limits); x != nil || err != nil {
-		return x, err
-	}
-	t.counter.moveReservation(next - price)
-	return nil, nil
-}
-
-// Settle replaces a reservation by the credits that were used. began is when the request was admitted.
-func (t *Token) Settle(now, began time.Time, price, credits int64, outcome audit.Outcome) {
-	t.counter.settleReservation(now, began, price, credits, outcome)
-	if l := t.counter.lease; l != nil {
-		l.settle(began, price, credits)
-	}
+// setOthers sets what other cores have used.
+func (l *lease) setOthers(used *counter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.others = used
 }

@@ -60,15 +60,15 @@ func openLeases(st *store.Store, c *cluster.Cluster, log hclog.Logger) *leasePoo
 	return p
 }
 
-// start begins to give back what is not used, and answers other cores that ask for it.
-func (p *leasePool) start(ctx context.Context, table *Table) error {
+// start begins to give back what is not used, and answers other cores that ask for it. find returns the lease of a token, or nil.
+func (p *leasePool) start(ctx context.Context, find func(token string) *lease) error {
 	if err := p.store.closeRows(ctx, p.cluster.ID()); err != nil {
 		return err
 	}
 	loops, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	p.loops.Go(func() { p.returnLoop(loops) })
-	p.loops.Go(func() { p.answerRecalls(loops, table) })
+	p.loops.Go(func() { p.answerRecalls(loops, find) })
 	return nil
 }
 
@@ -160,7 +160,7 @@ func (p *leasePool) recall(ctx context.Context, token string) {
 }
 
 // answerRecalls gives back what other cores ask for.
-func (p *leasePool) answerRecalls(ctx context.Context, table *Table) {
+func (p *leasePool) answerRecalls(ctx context.Context, find func(token string) *lease) {
 	sub := p.cluster.Subscribe(topicRecall)
 	defer sub.Close()
 	for {
@@ -173,9 +173,9 @@ func (p *leasePool) answerRecalls(ctx context.Context, table *Table) {
 			}
 			body, _ := ev.Data.(string)
 			node, token, _ := strings.Cut(body, " ")
-			if tok := table.Get(token); tok != nil && node != p.node {
+			if l := find(token); l != nil && node != p.node {
 				// A request that asks for the token itself may hold it up.
-				p.loops.Go(func() { p.returnOf(ctx, tok.counter.lease) })
+				p.loops.Go(func() { p.returnOf(ctx, l) })
 			}
 		}
 	}

@@ -3,8 +3,6 @@ package access
 import (
 	"context"
 	"time"
-
-	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // rest is what the database has of a minute beyond what is used; negative where more is used.
@@ -100,30 +98,4 @@ func (l *lease) expire() {
 	defer l.mu.Unlock()
 	l.used, l.refusal = time.Time{}, nil
 	l.pool.wake()
-}
-
-// PurgeLeases deletes what was taken of limits in windows that are over.
-func (a *Access) PurgeLeases(ctx context.Context) error {
-	if a.leases == nil {
-		return nil
-	}
-	return a.leases.store.purge(ctx, a.now())
-}
-
-// CloseLeases gives back what this core has left of its tokens' limits. No request may be under way.
-func (a *Access) CloseLeases() {
-	if a.leases != nil {
-		a.leases.close()
-	}
-}
-
-// startLeases begins to count what tokens use: in leases where other cores share the limits, else in memory alone.
-func (a *Access) startLeases(ctx context.Context) error {
-	switch {
-	case a.leases != nil:
-		return a.leases.start(ctx, a.table)
-	case a.store.Dialect() == store.Postgres:
-		return (&leaseStore{a.store}).dropAll(ctx)
-	}
-	return nil
 }

@@ -39,9 +39,6 @@ const (
 // UTC month, and the requests of a rolling minute of 60 one-second buckets. Credits are reserved before the upstream
 // is called and settled afterwards; a reservation counts as used. The limits hold exactly under any concurrency.
 type counter struct {
-	// lease is what this core may spend where several cores share the limits; nil for a core alone.
-	lease *lease
-
 	mu       sync.Mutex
 	seconds  ring
 	requests ring
@@ -303,19 +300,6 @@ func (x *Exceeded) AsFault(now time.Time) error {
 		out = out.With("needed", x.Needed)
 	}
 	return out
-}
-
-// CountRefused counts a request that was refused.
-func (t *Token) CountRefused(now, began time.Time) { t.counter.countRefused(now, began) }
-
-// Snapshot returns what the token has used.
-func (t *Token) Snapshot(now time.Time) Used { return t.counter.withOthers(now).snapshot(now) }
-
-// HourlyWindow returns the values of the rate-limit headers: the limit, the requests that are left, and when the oldest
-// one leaves the window.
-func (t *Token) HourlyWindow(now time.Time) (limit, remaining int64, reset time.Time) {
-	remaining, reset = t.counter.withOthers(now).hourlyWindow(now, t.Limits.RequestsHour)
-	return t.Limits.RequestsHour, remaining, reset
 }
 
 // DefaultLimits are the limits of a token where nobody says otherwise.

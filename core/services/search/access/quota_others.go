@@ -21,29 +21,6 @@ func (c *counter) moveReservation(by int64) {
 	c.reserved += by
 }
 
-// withOthers returns what was used here and, where several cores share the limits, at the others, as far as that is known.
-func (c *counter) withOthers(now time.Time) *counter {
-	if c.lease == nil {
-		return c
-	}
-	out := &counter{}
-	out.advance(now)
-	out.addCounter(now, c)
-	c.lease.mu.Lock()
-	others := c.lease.others
-	c.lease.mu.Unlock()
-	out.addCounter(now, others)
-	return out
-}
-
-// setTotal sets what all cores have used, of which this one knows its own part.
-func (c *counter) setTotal(now time.Time, total *counter) {
-	total.subtractCounter(now, c)
-	c.lease.mu.Lock()
-	defer c.lease.mu.Unlock()
-	c.lease.others = total
-}
-
 // addCounter adds what o has counted. Nobody else has c.
 func (c *counter) addCounter(now time.Time, o *counter) {
 	o.mu.Lock()

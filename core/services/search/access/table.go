@@ -34,6 +34,8 @@ type Token struct {
 	CacheTTL *int64
 	Limits   Limits
 	counter  *counter
+	// lease is what this core may spend where several cores share the limits; nil for a core alone.
+	lease *lease
 	// updated is when its record was changed, in Unix milliseconds.
 	updated int64
 }
@@ -95,8 +97,8 @@ func (t *Table) storeRecords(records []tokenRecord) {
 		}
 		next := t.newTokenLocked(r)
 		if old != nil {
-			next.counter = old.counter
-			if l := next.counter.lease; l != nil && old.Limits != next.Limits {
+			next.counter, next.lease = old.counter, old.lease
+			if l := next.lease; l != nil && old.Limits != next.Limits {
 				l.expire()
 			}
 		}
@@ -139,7 +141,7 @@ func (t *Table) newToken(r tokenRecord) *Token {
 func (t *Table) newTokenLocked(r tokenRecord) *Token {
 	out := r.toToken(t.defaults)
 	if t.leases != nil {
-		out.counter.lease = newLease(t.leases, r.ID)
+		out.lease = newLease(t.leases, r.ID)
 	}
 	return out
 }
@@ -157,7 +159,7 @@ func (r tokenRecord) toToken(defaults Limits) *Token {
 
 // quotaState returns the widest window of the quota that is used up.
 func (t *Token) quotaState(now time.Time) string {
-	u, l := t.counter.withOthers(now).readSums(now), t.Limits
+	u, l := t.useOfAll(now).readSums(now), t.Limits
 	switch {
 	case u.MonthlyCredits >= l.CreditsMonth:
 		return QuotaMonth
@@ -292,7 +294,7 @@ func (t *Table) usedPeriods(now time.Time, month bool) map[string]period {
 	defer t.mu.RUnlock()
 	out := make(map[string]period, len(t.byID))
 	for id, tok := range t.byID {
-		out[id] = tok.counter.withOthers(now).periodUse(now, month)
+		out[id] = tok.useOfAll(now).periodUse(now, month)
 	}
 	return out
 }

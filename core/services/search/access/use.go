@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/httpd/api"
 	"github.com/patchbay-dev/patchbay/core/lists"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // Dashboard is what the tokens of a user have used together.
@@ -144,7 +145,7 @@ func (a *Access) RefreshUse(ctx context.Context, ids ...string) error {
 	}
 	for id, total := range totals {
 		if t := a.table.Get(id); t != nil {
-			t.counter.setTotal(now, total)
+			t.setTotal(now, total)
 		}
 	}
 	return nil
@@ -170,6 +171,37 @@ func (a *Access) eachUse(ctx context.Context, now time.Time, ids []string, visit
 	}
 	for _, u := range sums {
 		visit(u)
+	}
+	return nil
+}
+
+// PurgeLeases deletes what was taken of limits in windows that are over.
+func (a *Access) PurgeLeases(ctx context.Context) error {
+	if a.leases == nil {
+		return nil
+	}
+	return a.leases.store.purge(ctx, a.now())
+}
+
+// CloseLeases gives back what this core has left of its tokens' limits. No request may be under way.
+func (a *Access) CloseLeases() {
+	if a.leases != nil {
+		a.leases.close()
+	}
+}
+
+// startLeases begins to count what tokens use: in leases where other cores share the limits, else in memory alone.
+func (a *Access) startLeases(ctx context.Context) error {
+	switch {
+	case a.leases != nil:
+		return a.leases.start(ctx, func(token string) *lease {
+			if t := a.table.Get(token); t != nil {
+				return t.lease
+			}
+			return nil
+		})
+	case a.store.Dialect() == store.Postgres:
+		return (&leaseStore{a.store}).dropAll(ctx)
 	}
 	return nil
 }

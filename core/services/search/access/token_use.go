@@ -1,0 +1,73 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/services/search/audit"
+)
+
+// Reserve admits a request at the price, or returns the limit that it would exceed; then nothing has changed.
+func (t *Token) Reserve(ctx context.Context, now time.Time, price int64) (*Exceeded, error) {
+	if l := t.lease; l != nil {
+		if x, err := l.reserve(ctx, now, price, t.Limits); x != nil || err != nil {
+			return x, err
+		}
+		t.counter.addReservation(now, price)
+		return nil, nil
+	}
+	return t.counter.reserve(now, price, t.Limits), nil
+}
+
+// ReplaceReservation replaces a reservation by one at the price next, or returns the limit that it would exceed; then
+// nothing has changed. began is when the request was admitted.
+func (t *Token) ReplaceReservation(ctx context.Context, now, began time.Time, price, next int64) (*Exceeded, error) {
+	l := t.lease
+	if l == nil {
+		return t.counter.replaceReservation(now, price, next, t.Limits), nil
+	}
+	if x, err := l.replace(ctx, began, price, next, t.Limits); x != nil || err != nil {
+		return x, err
+	}
+	t.counter.moveReservation(next - price)
+	return nil, nil
+}
+
+// Settle replaces a reservation by the credits that were used. began is when the request was admitted.
+func (t *Token) Settle(now, began time.Time, price, credits int64, outcome audit.Outcome) {
+	t.counter.settleReservation(now, began, price, credits, outcome)
+	if l := t.lease; l != nil {
+		l.settle(began, price, credits)
+	}
+}
+
+// CountRefused counts a request that was refused.
+func (t *Token) CountRefused(now, began time.Time) { t.counter.countRefused(now, began) }
+
+// Snapshot returns what the token has used.
+func (t *Token) Snapshot(now time.Time) Used { return t.useOfAll(now).snapshot(now) }
+
+// HourlyWindow returns the values of the rate-limit headers: the limit, the requests that are left, and when the oldest
+// one leaves the window.
+func (t *Token) HourlyWindow(now time.Time) (limit, remaining int64, reset time.Time) {
+	remaining, reset = t.useOfAll(now).hourlyWindow(now, t.Limits.RequestsHour)
+	return t.Limits.RequestsHour, remaining, reset
+}
+
+// useOfAll returns what was used here and, where several cores share the limits, at the others, as far as that is known.
+func (t *Token) useOfAll(now time.Time) *counter {
+	if t.lease == nil {
+		return t.counter
+	}
+	out := &counter{}
+	out.advance(now)
+	out.addCounter(now, t.counter)
+	out.addCounter(now, t.lease.usedByOthers())
+	return out
+}
+
+// setTotal sets what all cores have used, of which this one knows its own part.
+func (t *Token) setTotal(now time.Time, total *counter) {
+	total.subtractCounter(now, t.counter)
+	t.lease.setOthers(total)
+}

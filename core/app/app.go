@@ -60,31 +60,33 @@ const workers = 16
 
 // App is a running core.
 type App struct {
-	cfg      Config
-	began    time.Time
-	log      hclog.Logger
-	redact   *secret.Redactor
-	set      *settings.Settings
-	store    *store.Store
-	cluster  *cluster.Cluster
-	keyring  *secret.Keyring
-	host     *host.Host
-	catalog  *catalog.Catalog
-	bus      *event.Bus
-	queue    *queue.Queue
-	notify   *notify.Sender
-	channels *channels.Manager
-	users    *auth.Users
-	registry *prometheus.Registry
-	metrics  *pluginMetrics
-	shared   *coreMetrics
-	services []runningService
-	http     *httpd.Server
-	admin    *httpd.Server
-	clients  *httpd.Clients
-	streams  *httpd.StreamLimits
-	bodies   *httpd.BodyBudget
-	secrets  ui.Secrets
+	cfg     Config
+	began   time.Time
+	log     hclog.Logger
+	redact  *secret.Redactor
+	set     *settings.Settings
+	store   *store.Store
+	cluster *cluster.Cluster
+	keyring *secret.Keyring
+	host    *host.Host
+	catalog *catalog.Catalog
+	bus     *event.Bus
+	queue   *queue.Queue
+	// startedQueue is queue once it has started.
+	startedQueue atomic.Pointer[queue.Queue]
+	notify       *notify.Sender
+	channels     *channels.Manager
+	users        *auth.Users
+	registry     *prometheus.Registry
+	metrics      *pluginMetrics
+	shared       *coreMetrics
+	services     []runningService
+	http         *httpd.Server
+	admin        *httpd.Server
+	clients      *httpd.Clients
+	streams      *httpd.StreamLimits
+	bodies       *httpd.BodyBudget
+	secrets      ui.Secrets
 	// tracer begins the spans of requests and jobs, and traceEnv returns the variables by which plugins are traced. Both are nil
 	// unless there is an exporter.
 	tracer   trace.Tracer
@@ -237,7 +239,7 @@ func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error)
 		return err
 	}
 	a.queue, err = queue.New(queue.Config{Store: a.store, Bus: a.bus, Logger: a.log.ResetNamed("queue"), Workers: workers,
-		NoSchedules: !a.set.Core.Schedules, Held: a.cluster.Draining, Ended: a.shared.observeJob, Tracer: a.tracer})
+		Cluster: a.cluster, NoSchedules: !a.set.Core.Schedules, Held: a.cluster.Draining, Ended: a.shared.observeJob, Tracer: a.tracer})
 	if err != nil {
 		return err
 	}
@@ -249,6 +251,7 @@ func (a *App) startWork(ctx context.Context, change *catalog.Change) (err error)
 	if err := a.queue.Start(ctx); err != nil {
 		return err
 	}
+	a.startedQueue.Store(a.queue)
 	a.closers = append(a.closers, func() {
 		stop, cancel := context.WithTimeout(context.Background(), a.set.Core.Drain)
 		defer cancel()

@@ -28,7 +28,13 @@ func joinNodes(ctx context.Context, a *App) (err error) {
 		about.Backups = a.set.Backup.To
 	}
 	log := a.log.ResetNamed("node")
-	a.cluster, err = cluster.Open(ctx, cluster.Config{Store: a.store, Logger: log, ID: nodeID(a.set), Shared: a.store.Shared(), About: about})
+	a.cluster, err = cluster.Open(ctx, cluster.Config{Store: a.store, Logger: log, ID: nodeID(a.set), Shared: a.store.Shared(), About: about,
+		Ended: func(ctx context.Context, node string) error {
+			if q := a.startedQueue.Load(); q != nil {
+				return q.RecoverNode(ctx, node)
+			}
+			return nil // the queue recovers its jobs when it starts, or another node does
+		}})
 	if err != nil {
 		return err
 	}

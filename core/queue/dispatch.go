@@ -136,7 +136,7 @@ func (d *localDispatcher) claimDue() (*row, time.Duration, error) {
 	}
 	var claimed *row
 	err := q.store.QueueTx(ctx, "claim job", func(ctx context.Context) error {
-		r, err := q.updateOne(ctx, sqlClaim, q.owner, q.nowMillis(), q.nowMillis(), types)
+		r, err := q.updateOne(ctx, sqlClaim, q.processOwner, q.nowMillis(), q.nowMillis(), types)
 		if err != nil || r == nil {
 			return err
 		}

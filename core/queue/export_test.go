@@ -20,11 +20,11 @@ func (q *Queue) FireDue(ctx context.Context) time.Duration {
 func (q *Queue) Clean(ctx context.Context) error              { return q.deleteOld(ctx) }
 func (q *Queue) Recover(ctx context.Context, sole bool) error { return q.recoverOrphans(ctx, sole) }
 func (q *Queue) Beat(ctx context.Context) error               { return q.confirmRunning(ctx) }
-func (q *Queue) Owner() string                                { return q.owner }
+func (q *Queue) Owner() string                                { return q.processOwner }
 
 // BeginFirst begins a queued job on PostgreSQL for the first time, as by a ticket.
 func (q *Queue) BeginFirst(id string) (begun, locked bool, err error) {
-	r, locked, err := q.dispatch.(*ticketDispatcher).beginRow(tickets.Ticket{Job: id})
+	r, locked, err := q.dispatch.(*ticketDispatcher).beginRow(tickets.Ticket{Job: id}, q.processOwner)
 	return r != nil, locked, err
 }
 

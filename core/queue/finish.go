@@ -71,7 +71,7 @@ func (q *Queue) recordOutcomeOnce(r *run, result any, err, cause error) error {
 	}
 	return q.store.QueueTx(ctx, "finish job", func(ctx context.Context) error {
 		own, readErr := q.queryOne(ctx, `SELECT * FROM jobs WHERE id = ? AND owner = ? AND claims = ? AND state = 'running'`+q.forUpdate(),
-			r.row.ID, q.owner, r.row.Claims)
+			r.row.ID, r.row.Owner, r.row.Claims)
 		if readErr != nil {
 			return readErr
 		}

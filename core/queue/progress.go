@@ -97,7 +97,7 @@ func (p *progress) updateRow(ctx context.Context, set string, values []any, more
 	}
 	return q.store.QueueTx(ctx, "report progress", func(ctx context.Context) error {
 		sql := "UPDATE jobs SET " + set + " WHERE id = ? AND owner = ? AND claims = ? AND state = 'running' RETURNING id, type, last_seq"
-		r, err := q.updateOne(ctx, sql, append(values, own.ID, q.owner, own.Claims)...)
+		r, err := q.updateOne(ctx, sql, append(values, own.ID, own.Owner, own.Claims)...)
 		switch {
 		case err != nil:
 			return err

@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/queue/tickets"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -42,6 +43,9 @@ type Config struct {
 	// Store is migrated. If it holds the exclusive lock, jobs that other owners left running are recovered at start
 	// without waiting for their heartbeat.
 	Store *store.Store
+	// Cluster is what this core is a node of; nil for a core that is alone. If other nodes share the database, a job belongs to the node in
+	// its epoch: see Queue.RecoverNode.
+	Cluster *cluster.Cluster
 	// Bus gets every event after commit, on the topic TopicOf(job id).
 	Bus *event.Bus
 	// Logger may be nil.
@@ -120,14 +124,15 @@ type dispatcher interface {
 
 // Queue is the job queue of one database. Submit, Cancel and the reading methods work without Start.
 type Queue struct {
-	cfg       Config
-	store     *store.Store
-	bus       *event.Bus
-	log       hclog.Logger
-	ids       *store.IDs
-	owner     string
-	handlers  map[string]*Handler
-	schedules []*schedule // under mu; replaced, never changed
+	cfg   Config
+	store *store.Store
+	bus   *event.Bus
+	log   hclog.Logger
+	ids   *store.IDs
+	// processOwner is the owner of jobs of a core that is alone, and unique among processes.
+	processOwner string
+	handlers     map[string]*Handler
+	schedules    []*schedule // under mu; replaced, never changed
 
 	claiming context.Context // ends when Stop begins: no more claims
 	endClaim context.CancelFunc
@@ -157,8 +162,8 @@ func New(cfg Config) (*Queue, error) {
 	ids := store.NewIDs(cfg.Now)
 	q := &Queue{
 		cfg: cfg, store: cfg.Store, bus: cfg.Bus, log: cfg.Logger, ids: ids,
-		owner:    ids.New(fmt.Sprintf("pid%d", os.Getpid())),
-		handlers: map[string]*Handler{}, running: map[string]*run{}, beginnings: map[*beginning]struct{}{},
+		processOwner: ids.New(fmt.Sprintf("pid%d", os.Getpid())),
+		handlers:     map[string]*Handler{}, running: map[string]*run{}, beginnings: map[*beginning]struct{}{},
 	}
 	q.idle.L = &q.mu
 	q.feed = &feed{queue: q, bus: event.NewBus()}
@@ -199,7 +204,7 @@ func (q *Queue) Start(ctx context.Context) error {
 	if again {
 		return errors.New("start the queue: it was started before")
 	}
-	if err := q.recoverOrphans(ctx, q.store.Exclusive()); err != nil {
+	if err := recoverAtStart(ctx, q); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}
 	if err := q.initSchedules(ctx); err != nil {

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -73,9 +74,10 @@ func (q *Queue) confirmRunning(ctx context.Context) error {
 	for id := range mine {
 		ids = append(ids, id)
 	}
+	_, owner := currentOwner(q)
 	var rows []row
 	err := q.store.QueueTx(ctx, "confirm jobs", func(ctx context.Context) error {
-		return q.store.Writer(ctx).Raw(withClock(q.store, sqlHeartbeat), q.owner, ids).Scan(&rows).Error
+		return q.store.Writer(ctx).Raw(withClock(q.store, sqlHeartbeat), owner, ids).Scan(&rows).Error
 	})
 	if err != nil {
 		return err
@@ -136,9 +138,13 @@ func (q *Queue) recoverOrphans(ctx context.Context, sole bool) error {
 func (q *Queue) findOrphans(ctx context.Context, sole bool) (rows []row, err error) {
 	db := q.store.DB(ctx)
 	if sole {
-		db = db.Raw(sqlOtherOwners, int64(1)<<62, q.owner, batchSize)
+		db = db.Raw(sqlOtherOwners, int64(1)<<62, q.processOwner, batchSize)
 	} else {
-		db = db.Raw(withClock(q.store, sqlStaleOwners), deadAfter*q.cfg.Heartbeat.Milliseconds(), append(q.Types(), ""), batchSize)
+		sql := sqlStaleOwners
+		if sharesDatabase(q) { // its lease says whether a node lives
+			sql = strings.Replace(sql, "AND type", "AND NOT "+sqlOwnedByLive+" AND type", 1)
+		}
+		db = db.Raw(withClock(q.store, sql), deadAfter*q.cfg.Heartbeat.Milliseconds(), append(q.Types(), ""), batchSize)
 	}
 	err = db.Scan(&rows).Error
 	return rows, err

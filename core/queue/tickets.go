@@ -25,7 +25,7 @@ type ticketDispatcher struct {
 
 func newTicketDispatcher(q *Queue) *ticketDispatcher {
 	d := &ticketDispatcher{queue: q}
-	d.client = tickets.New(tickets.Config{Pool: store.Pool(q.store), Logger: q.log, ID: q.owner, Workers: q.cfg.Workers, Poll: q.cfg.Poll,
+	d.client = tickets.New(tickets.Config{Pool: store.Pool(q.store), Logger: q.log, ID: q.processOwner, Workers: q.cfg.Workers, Poll: q.cfg.Poll,
 		Kinds: d.openKinds, Run: d.runTicket})
 	return d
 }
@@ -120,7 +120,7 @@ func (d *ticketDispatcher) replaceTickets(ctx context.Context, sql string) error
 // the latter there is room.
 func (d *ticketDispatcher) openKinds(busy map[string]int) (open, limited []string, room int) {
 	q := d.queue
-	if q.isHeld() || q.claiming.Err() != nil {
+	if alive, _ := currentOwner(q); q.isHeld() || alive.Err() != nil || q.claiming.Err() != nil {
 		return nil, nil, 0
 	}
 	q.mu.Lock()
@@ -149,14 +149,16 @@ const noRetry = -1
 func (d *ticketDispatcher) runTicket(t tickets.Ticket, begun func()) (again time.Duration) {
 	q := d.queue
 	h, b := q.handlers[t.Type], &beginning{id: t.Job}
-	if h == nil || !d.enterBeginning(b) {
-		return 0 // the queue stops: another process may begin it
+	alive, owner := currentOwner(q)
+	if h == nil || alive.Err() != nil || !d.enterBeginning(b) {
+		return 0 // this core stops, or must not work: another process may begin it
 	}
-	r, locked, err := d.beginRow(t)
+	r, locked, err := d.beginRow(t, owner)
 	ctx, running := d.leaveBeginning(b, h, r)
 	switch {
 	case running != nil:
 		begun()
+		defer context.AfterFunc(alive, func() { running.cancel(ErrLost) })()
 		q.executeRun(ctx, running)
 	case err != nil:
 		q.log.Error("cannot begin a job, trying again", "job", t.Job, "type", t.Type, "error", err)
@@ -200,12 +202,12 @@ func (d *ticketDispatcher) leaveBeginning(b *beginning, h *Handler, r *row) (con
 }
 
 // beginRow changes the row of a job that begins by a ticket. locked says that another transaction holds it.
-func (d *ticketDispatcher) beginRow(t tickets.Ticket) (r *row, locked bool, err error) {
+func (d *ticketDispatcher) beginRow(t tickets.Ticket, owner string) (r *row, locked bool, err error) {
 	q := d.queue
 	ctx, cancel := context.WithTimeout(store.Essential(context.Background()), writeTimeout)
 	defer cancel()
 	now := q.nowMillis()
-	r, err = d.changeRow(ctx, "begin job", sqlBegin, q.owner, now, t.Job, t.Claims)
+	r, err = d.changeRow(ctx, "begin job", sqlBegin, owner, now, t.Job, t.Claims)
 	if err != nil {
 		return nil, false, err
 	}
@@ -223,7 +225,7 @@ func (d *ticketDispatcher) beginRow(t tickets.Ticket) (r *row, locked bool, err 
 func (d *ticketDispatcher) endSucceeded(ctx context.Context, r *run, result string) error {
 	q := d.queue
 	now, data := q.nowMillis(), mustEncode(outcome{state: Success, result: result}.eventData())
-	ended, err := d.changeRow(ctx, "finish job", sqlSucceed, result, now, r.row.ID, q.owner, r.row.Claims, data)
+	ended, err := d.changeRow(ctx, "finish job", sqlSucceed, result, now, r.row.ID, r.row.Owner, r.row.Claims, data)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -75,14 +74,8 @@ type Cluster struct {
 	cfg   Config
 	store *store.Store
 	log   hclog.Logger
-	boot  string
-	news  *event.Bus
-	send  chan newsItem
+	wire  *newsWire
 	locks Locks
-	// relays has the Relay of each topic. unsent says that news were not sent, listening that those of others arrive.
-	relays    sync.Map
-	unsent    atomic.Bool
-	listening atomic.Bool
 
 	mu       sync.Mutex
 	epoch    int64
@@ -95,8 +88,6 @@ type Cluster struct {
 	// changed is closed and made anew when any of these changes.
 	changed chan struct{}
 	lost    chan struct{}
-	// unreleased are locks whose release the database has not heard.
-	unreleased []lockRow
 
 	stop  context.CancelFunc
 	loops sync.WaitGroup
@@ -126,8 +117,8 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	}
 	cfg.About.Host, _ = os.Hostname()
 	cfg.About.PID = os.Getpid()
-	c := &Cluster{cfg: cfg, store: cfg.Store, log: cfg.Logger, boot: rand.Text(), news: event.NewBus(), send: make(chan newsItem, newsBuffer),
-		changed: make(chan struct{}), lost: make(chan struct{})}
+	wire := &newsWire{store: cfg.Store, log: cfg.Logger, boot: rand.Text(), news: event.NewBus(), send: make(chan newsItem, newsBuffer)}
+	c := &Cluster{cfg: cfg, store: cfg.Store, log: cfg.Logger, wire: wire, changed: make(chan struct{}), lost: make(chan struct{})}
 	c.locks.cluster = c
 	if err := c.registerNode(ctx); err != nil {
 		return nil, err
@@ -135,11 +126,11 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	loops, stop := context.WithCancel(context.Background())
 	c.stop = stop
 	c.loops.Go(func() { c.confirmLease(loops) })
-	c.loops.Go(func() { c.sendNews(loops) })
+	c.loops.Go(func() { wire.sendNews(loops) })
 	if cfg.Shared {
 		c.loops.Go(func() { c.watchLease(loops) })
-		c.loops.Go(func() { c.receiveNews(loops) })
-		c.loops.Go(func() { c.watchConnection(loops) })
+		c.loops.Go(func() { wire.receiveNews(loops) })
+		c.loops.Go(func() { wire.watchConnection(loops) })
 	}
 	return c, nil
 }
@@ -175,7 +166,7 @@ func CheckID(id string) error {
 func (c *Cluster) Close() {
 	c.stop()
 	c.loops.Wait()
-	c.news.Close()
+	c.wire.news.Close()
 	c.mu.Lock()
 	c.suspend()
 	epoch := c.epoch

@@ -73,12 +73,12 @@ func (c *Cluster) takeRow(ctx context.Context) (holder *nodeRow, epoch int64, dr
 			}
 		}
 		if len(rows) > 0 {
-			if c.cfg.Shared && rows[0].isLive() && rows[0].Boot != c.boot {
+			if c.cfg.Shared && rows[0].isLive() && rows[0].Boot != c.wire.boot {
 				holder = &rows[0]
 				return nil
 			}
 			epoch = rows[0].Epoch + 1
-			drain = rows[0].Drain && rows[0].Boot == c.boot // a new process takes work
+			drain = rows[0].Drain && rows[0].Boot == c.wire.boot // a new process takes work
 			if c.cfg.Ended != nil && rows[0].EndedAt == 0 && c.cfg.Shared {
 				if err := c.cfg.Ended(ctx, c.cfg.ID); err != nil {
 					return err
@@ -89,7 +89,7 @@ func (c *Cluster) takeRow(ctx context.Context) (holder *nodeRow, epoch int64, dr
 			VALUES (?, ?, ?, ?, ?, ?, `+clock+`, `+clock+`)
 			ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, boot = excluded.boot, lease_ms = excluded.lease_ms, about = excluded.about,
 			drain = excluded.drain, started_at = excluded.started_at, seen_at = excluded.seen_at, ended_at = 0`,
-			c.cfg.ID, epoch, c.boot, c.cfg.Lease.Milliseconds(), string(about), drain).Error
+			c.cfg.ID, epoch, c.wire.boot, c.cfg.Lease.Milliseconds(), string(about), drain).Error
 	})
 	return holder, epoch, drain, err
 }
@@ -154,7 +154,7 @@ func (c *Cluster) beatOnce(ctx context.Context) error {
 	if !c.cfg.Shared {
 		return nil
 	}
-	return errors.Join(c.releaseDeferred(ctx), c.endDead(ctx))
+	return errors.Join(c.locks.releaseDeferred(ctx), c.endDead(ctx))
 }
 
 // rejoinCluster ends what this node does, since others have taken it for dead, and registers it anew.
@@ -254,7 +254,7 @@ func (c *Cluster) endDead(ctx context.Context) error {
 		c.log.Warn("a node is lost, and others take over its work", "node", id)
 	}
 	if len(dead) > 0 {
-		return c.forgetLocks(ctx)
+		return c.locks.forgetEnded(ctx)
 	}
 	return nil
 }

@@ -30,6 +30,8 @@ type Locks struct {
 	cluster *Cluster
 	mu      sync.Mutex
 	held    map[string]chan struct{}
+	// unreleased are locks whose release the database has not heard.
+	unreleased []lockRow
 }
 
 // Lock is a lock that is held.
@@ -179,7 +181,7 @@ func (l *Locks) lockEverywhere(ctx context.Context, key string) (*Lock, error) {
 	}
 	if err != nil {
 		l.unlockHere(key)
-		c.deferUnlock(row) // the commit may have been the last that the database heard
+		l.deferUnlock(row) // the commit may have been the last that the database heard
 		return nil, fmt.Errorf("lock %s: %w", key, err)
 	}
 	lost, done := context.WithCancel(alive)
@@ -211,8 +213,8 @@ func (l *Lock) Release() {
 	l.release.Do(func() {
 		l.done()
 		if l.row.holder != "" {
-			if err := l.locks.cluster.deleteLock(context.Background(), l.row); err != nil {
-				l.locks.cluster.deferUnlock(l.row)
+			if err := l.locks.deleteLock(context.Background(), l.row); err != nil {
+				l.locks.deferUnlock(l.row)
 			}
 		}
 		l.locks.unlockHere(l.key)
@@ -220,45 +222,45 @@ func (l *Lock) Release() {
 }
 
 // deleteLock gives a lock up in the database, and tells the nodes.
-func (c *Cluster) deleteLock(ctx context.Context, row lockRow) error {
+func (l *Locks) deleteLock(ctx context.Context, row lockRow) error {
 	ctx, cancel := context.WithTimeout(store.Essential(ctx), unlockTime)
 	defer cancel()
-	return c.store.Tx(ctx, "release a lock", func(ctx context.Context) error {
-		if err := c.store.Writer(ctx).Exec("DELETE FROM core_locks WHERE key = ? AND holder = ?", row.key, row.holder).Error; err != nil {
+	return l.cluster.store.Tx(ctx, "release a lock", func(ctx context.Context) error {
+		if err := l.cluster.store.Writer(ctx).Exec("DELETE FROM core_locks WHERE key = ? AND holder = ?", row.key, row.holder).Error; err != nil {
 			return err
 		}
-		return c.Publish(ctx, lockTopic, row.key)
+		return l.cluster.Publish(ctx, lockTopic, row.key)
 	})
 }
 
 // deferUnlock leaves it to a later beat to give a lock up.
-func (c *Cluster) deferUnlock(row lockRow) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.unreleased = append(c.unreleased, row)
+func (l *Locks) deferUnlock(row lockRow) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unreleased = append(l.unreleased, row)
 }
 
 // releaseDeferred gives up what could not be given up before.
-func (c *Cluster) releaseDeferred(ctx context.Context) error {
-	c.mu.Lock()
-	rows := c.unreleased
-	c.unreleased = nil
-	c.mu.Unlock()
+func (l *Locks) releaseDeferred(ctx context.Context) error {
+	l.mu.Lock()
+	rows := l.unreleased
+	l.unreleased = nil
+	l.mu.Unlock()
 	for i, row := range rows {
-		if err := c.deleteLock(ctx, row); err != nil {
-			c.mu.Lock()
-			c.unreleased = append(c.unreleased, rows[i:]...)
-			c.mu.Unlock()
+		if err := l.deleteLock(ctx, row); err != nil {
+			l.mu.Lock()
+			l.unreleased = append(l.unreleased, rows[i:]...)
+			l.mu.Unlock()
 			return fmt.Errorf("release a lock: %w", err)
 		}
 	}
 	return nil
 }
 
-// forgetLocks deletes the locks of nodes that have ended.
-func (c *Cluster) forgetLocks(ctx context.Context) error {
-	return c.store.QueueTx(ctx, "forget the locks of ended nodes", func(ctx context.Context) error {
-		return c.store.Writer(ctx).Exec(`DELETE FROM core_locks WHERE key IN (SELECT key FROM core_locks l WHERE NOT EXISTS
+// forgetEnded deletes the locks of nodes that have ended.
+func (l *Locks) forgetEnded(ctx context.Context) error {
+	return l.cluster.store.QueueTx(ctx, "forget the locks of ended nodes", func(ctx context.Context) error {
+		return l.cluster.store.Writer(ctx).Exec(`DELETE FROM core_locks WHERE key IN (SELECT key FROM core_locks l WHERE NOT EXISTS
 			(SELECT 1 FROM core_nodes n WHERE n.id = l.node AND n.epoch = l.epoch AND n.ended_at = 0) FOR UPDATE SKIP LOCKED)`).Error
 	})
 }

@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/store"
@@ -22,6 +26,20 @@ const (
 	// lookEvery is how often a follower looks by itself.
 	lookEvery = 2 * time.Second
 )
+
+// newsWire carries news to the other nodes, and theirs to the subscribers of this one.
+type newsWire struct {
+	store *store.Store
+	log   hclog.Logger
+	// boot is this process, in what it sends.
+	boot string
+	news *event.Bus
+	send chan newsItem
+	// relays has the Relay of each topic. unsent says that news were not sent, listening that those of others arrive.
+	relays    sync.Map
+	unsent    atomic.Bool
+	listening atomic.Bool
+}
 
 // newsItem is a piece of news on its way.
 type newsItem struct {
@@ -42,9 +60,9 @@ func (c *Cluster) Publish(ctx context.Context, topic, body string) error {
 		return fmt.Errorf("publish news about %s: %d bytes, the limit is %d", topic, len(body), MaxNews)
 	}
 	c.store.AfterCommit(ctx, func() {
-		c.news.Publish(topic, event.Event{Type: topic, Data: body})
+		c.wire.news.Publish(topic, event.Event{Type: topic, Data: body})
 		if c.cfg.Shared {
-			c.sendItem(newsItem{Topic: topic, Body: body})
+			c.wire.sendItem(newsItem{Topic: topic, Body: body})
 		}
 	})
 	return nil
@@ -52,7 +70,9 @@ func (c *Cluster) Publish(ctx context.Context, topic, body string) error {
 
 // Subscribe returns the news about topics, as strings in the events' Data, from all nodes. A topic that ends in "/" stands for all that
 // begin with it. After a lost connection comes an event that says Lagged.
-func (c *Cluster) Subscribe(topics ...string) *event.Subscription { return c.news.Subscribe(topics...) }
+func (c *Cluster) Subscribe(topics ...string) *event.Subscription {
+	return c.wire.news.Subscribe(topics...)
+}
 
 // Follow calls look with the bodies of the news about a topic, and with none when some may have been lost: at the beginning, every two
 // seconds where other nodes are, and after a lost connection. It returns when ctx ends.
@@ -102,31 +122,31 @@ func gatherBodies(ev event.Event, more <-chan event.Event) (bodies []string) {
 }
 
 // sendNews sends what Publish has left, several pieces in one notification.
-func (c *Cluster) sendNews(ctx context.Context) {
+func (w *newsWire) sendNews(ctx context.Context) {
 	for pause := newsEvery; event.Sleep(ctx, pause) == nil; {
 		select {
 		case <-ctx.Done():
 			return
-		case first := <-c.send:
-			err := store.Notify(ctx, c.store, channel, c.packNews(first)...)
+		case first := <-w.send:
+			err := store.Notify(ctx, w.store, channel, w.packNews(first)...)
 			switch {
 			case err == nil:
 				pause = newsEvery
 			case ctx.Err() == nil:
 				if pause == newsEvery {
-					c.log.Warn("cannot send news to other nodes, they will look by themselves", "error", err)
+					w.log.Warn("cannot send news to other nodes, they will look by themselves", "error", err)
 				}
 				pause = lookEvery
-				c.sendItem(newsItem{Topic: lostTopic})
+				w.sendItem(newsItem{Topic: lostTopic})
 			}
 		}
 	}
 }
 
 // packNews returns the notifications for a piece of news and all that wait.
-func (c *Cluster) packNews(first newsItem) (payloads []string) {
-	letter, size := newsLetter{Boot: c.boot}, 0
-	if c.unsent.Swap(false) {
+func (w *newsWire) packNews(first newsItem) (payloads []string) {
+	letter, size := newsLetter{Boot: w.boot}, 0
+	if w.unsent.Swap(false) {
 		letter.Items = append(letter.Items, newsItem{Topic: lostTopic})
 	}
 	flush := func() {
@@ -142,7 +162,7 @@ func (c *Cluster) packNews(first newsItem) (payloads []string) {
 		}
 		letter.Items, size = append(letter.Items, item), size+len(raw)+1
 		select {
-		case item = <-c.send:
+		case item = <-w.send:
 		default:
 			ok = false
 		}
@@ -152,17 +172,17 @@ func (c *Cluster) packNews(first newsItem) (payloads []string) {
 }
 
 // receiveNews publishes here what other nodes send.
-func (c *Cluster) receiveNews(ctx context.Context) {
-	_ = store.Listen(ctx, c.store, channel, store.Listener{
-		Connected: func() { c.listening.Store(true); c.announceLoss() },
-		Ended:     func() { c.listening.Store(false) },
+func (w *newsWire) receiveNews(ctx context.Context) {
+	_ = store.Listen(ctx, w.store, channel, store.Listener{
+		Connected: func() { w.listening.Store(true); w.announceLoss() },
+		Ended:     func() { w.listening.Store(false) },
 		Received: func(payload string) {
 			var letter newsLetter
-			if err := json.Unmarshal([]byte(payload), &letter); err != nil || letter.Boot == c.boot {
+			if err := json.Unmarshal([]byte(payload), &letter); err != nil || letter.Boot == w.boot {
 				return
 			}
 			for _, item := range letter.Items {
-				c.receiveItem(item)
+				w.receiveItem(item)
 			}
 		},
 	})

@@ -32,7 +32,7 @@ type relayed struct {
 func (c *Cluster) Relay(name string, bus *event.Bus) *Relay {
 	r := &Relay{cluster: c, bus: bus, topic: relayTopic + name}
 	if c != nil && c.cfg.Shared {
-		c.relays.Store(r.topic, r)
+		c.wire.relays.Store(r.topic, r)
 	}
 	return r
 }
@@ -50,7 +50,7 @@ func (r *Relay) Publish(topic string, ev event.Event) {
 	if err != nil || len(raw) > MaxNews {
 		raw, _ = json.Marshal(relayed{Topic: topic, Type: ev.Type, Seq: ev.Seq})
 	}
-	r.cluster.sendItem(newsItem{Topic: r.topic, Body: string(raw)})
+	r.cluster.wire.sendItem(newsItem{Topic: r.topic, Body: string(raw)})
 }
 
 // receive publishes here what another node has published.
@@ -67,46 +67,46 @@ func (r *Relay) receive(body string) {
 }
 
 // sendItem leaves a piece of news to be sent to other nodes. If there are too many, they are told that some are lost.
-func (c *Cluster) sendItem(item newsItem) {
+func (w *newsWire) sendItem(item newsItem) {
 	select {
-	case c.send <- item:
+	case w.send <- item:
 	default:
-		c.unsent.Store(true)
+		w.unsent.Store(true)
 	}
 }
 
 // receiveItem publishes here what another node has sent.
-func (c *Cluster) receiveItem(item newsItem) {
+func (w *newsWire) receiveItem(item newsItem) {
 	if item.Topic == lostTopic {
-		c.announceLoss()
+		w.announceLoss()
 		return
 	}
-	if r, ok := c.relays.Load(item.Topic); ok {
+	if r, ok := w.relays.Load(item.Topic); ok {
 		r.(*Relay).receive(item.Body)
 		return
 	}
-	c.news.Publish(item.Topic, event.Event{Type: item.Topic, Data: item.Body})
+	w.news.Publish(item.Topic, event.Event{Type: item.Topic, Data: item.Body})
 }
 
 // announceLoss tells all subscribers that news from other nodes may be lost.
-func (c *Cluster) announceLoss() {
-	c.news.Lag()
-	c.announceRelayLoss()
+func (w *newsWire) announceLoss() {
+	w.news.Lag()
+	w.announceRelayLoss()
 }
 
 // announceRelayLoss is announceLoss for the subscribers of buses, who do not look by themselves as followers do.
-func (c *Cluster) announceRelayLoss() {
-	c.relays.Range(func(_, r any) bool {
+func (w *newsWire) announceRelayLoss() {
+	w.relays.Range(func(_, r any) bool {
 		r.(*Relay).bus.Lag()
 		return true
 	})
 }
 
 // watchConnection tells the subscribers of buses now and then that events may be lost, while there is no connection for news.
-func (c *Cluster) watchConnection(ctx context.Context) {
+func (w *newsWire) watchConnection(ctx context.Context) {
 	for event.Sleep(ctx, lookEvery) == nil {
-		if !c.listening.Load() {
-			c.announceRelayLoss()
+		if !w.listening.Load() {
+			w.announceRelayLoss()
 		}
 	}
 }

@@ -26,3 +26,6 @@ func (b *base) listReferences() []Reference {
 	}
 	return b.cfg.Configurator.References()
 }
+
+// formLimit is the largest body of a form, in bytes.
+const formLimit = 64 << 10

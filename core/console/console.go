@@ -127,9 +127,6 @@ func (c *Console) Routes() []httpd.Route {
 		c.nodes.listRoutes(), c.docs.listRoutes())
 }
 
-// formLimit is the largest body of a form, in bytes.
-const formLimit = 64 << 10
-
 // SectionRoutes are the pages of a service, for its mount; nil if it has none.
 func (c *Console) SectionRoutes(service string) []httpd.Route {
 	for _, s := range c.cfg.Sections {

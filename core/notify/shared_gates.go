@@ -29,9 +29,9 @@ func (s *Sender) acquireGate(ctx context.Context, d *delivery) (release func(fai
 		releaseHere(false, 0)
 		return nil, minBusyDelay, nil
 	}
-	failures := 0
+	failures, pauses := 0, pauseStore{s.cfg.Store, s.cfg.Now}
 	if err == nil {
-		if failures, wait, err = s.findPause(ctx, d); err != nil || wait > 0 && !d.Once {
+		if failures, wait, err = pauses.findPause(ctx, d); err != nil || wait > 0 && !d.Once {
 			lock.Release()
 		}
 	}
@@ -48,38 +48,44 @@ func (s *Sender) acquireGate(ctx context.Context, d *delivery) (release func(fai
 		} else {
 			failures = 0
 		}
-		if err := s.storePause(ctx, d, failures, pause); err != nil {
+		if err := pauses.storePause(ctx, d, failures, pause); err != nil {
 			s.cfg.Logger.Warn("cannot store the pause of a recipient", "channel", d.Channel, "error", err)
 		}
 		return pause
 	}, 0, nil
 }
 
+// pauseStore keeps the pauses of recipients for all nodes.
+type pauseStore struct {
+	db  *store.Store
+	now func() time.Time
+}
+
 // findPause returns how often the recipient of a delivery has failed in a row, at all nodes, and for how long it is paused.
-func (s *Sender) findPause(ctx context.Context, d *delivery) (failures int, wait time.Duration, err error) {
+func (p pauseStore) findPause(ctx context.Context, d *delivery) (failures int, wait time.Duration, err error) {
 	var rows []struct {
 		Failures int
 		UntilAt  int64
 	}
-	err = s.cfg.Store.DB(ctx).Raw("SELECT failures, until_at FROM notify_pauses WHERE channel = ? AND recipient = ?", d.Channel,
+	err = p.db.DB(ctx).Raw("SELECT failures, until_at FROM notify_pauses WHERE channel = ? AND recipient = ?", d.Channel,
 		d.Recipient).Scan(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return 0, 0, err
 	}
-	return rows[0].Failures, max(0, store.FromMillis(rows[0].UntilAt).Sub(s.cfg.Now())), nil
+	return rows[0].Failures, max(0, store.FromMillis(rows[0].UntilAt).Sub(p.now())), nil
 }
 
 // storePause notes how often the recipient of a delivery has failed in a row, and how long it is paused. No failure ends the pause.
-func (s *Sender) storePause(ctx context.Context, d *delivery, failures int, pause time.Duration) error {
+func (p pauseStore) storePause(ctx context.Context, d *delivery, failures int, pause time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	return s.cfg.Store.QueueTx(ctx, "pause recipient", func(ctx context.Context) error {
-		w := s.cfg.Store.Writer(ctx)
+	return p.db.QueueTx(ctx, "pause recipient", func(ctx context.Context) error {
+		w := p.db.Writer(ctx)
 		if failures == 0 {
 			return w.Exec("DELETE FROM notify_pauses WHERE channel = ? AND recipient = ?", d.Channel, d.Recipient).Error
 		}
 		return w.Exec(`INSERT INTO notify_pauses (channel, recipient, failures, until_at) VALUES (?, ?, ?, ?)
 			ON CONFLICT (channel, recipient) DO UPDATE SET failures = excluded.failures, until_at = excluded.until_at`, d.Channel, d.Recipient,
-			failures, store.Millis(s.cfg.Now().Add(pause))).Error
+			failures, store.Millis(p.now().Add(pause))).Error
 	})
 }

@@ -104,7 +104,7 @@ func (s *Store) migrateAll(ctx context.Context, modules []Migrations) error {
 			return &NewerError{Module: m.Module, Database: current, Program: target}
 		}
 		if current < target {
-			if err := s.checkOthers(ctx, m, current); err != nil {
+			if err := checkOthers(ctx, s, m, current); err != nil {
 				return err
 			}
 		}
@@ -139,7 +139,7 @@ func (s *Store) newProvider(m Migrations) (*goose.Provider, error) {
 	if !regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`).MatchString(m.Module) {
 		return nil, fmt.Errorf("bad module name %q", m.Module)
 	}
-	db, err := s.writerSQL()
+	db, err := s.writer.db.DB()
 	if err != nil {
 		return nil, err
 	}
@@ -211,5 +211,3 @@ func runSQL(file, statements string) *goose.GoFunc {
 		return nil
 	}}
 }
-
-func (s *Store) writerSQL() (*sql.DB, error) { return s.writer.db.DB() }

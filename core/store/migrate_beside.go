@@ -18,7 +18,7 @@ var (
 
 // ListOthers says how to find the ids of the cores that run, on a database that several share. While there are some, Migrate only adds to
 // the schema. It is called before Migrate.
-func (s *Store) ListOthers(list func(ctx context.Context, s *Store) ([]string, error)) {
+func ListOthers(s *Store, list func(ctx context.Context, s *Store) ([]string, error)) {
 	s.others = list
 }
 
@@ -45,7 +45,7 @@ func isAdditive(statements string) bool {
 }
 
 // checkOthers refuses, while other cores run, migrations after current that do more than add to the schema of a module.
-func (s *Store) checkOthers(ctx context.Context, m Migrations, current int64) error {
+func checkOthers(ctx context.Context, s *Store, m Migrations, current int64) error {
 	if !s.cfg.Shared || s.others == nil {
 		return nil
 	}

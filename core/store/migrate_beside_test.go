@@ -37,7 +37,7 @@ func TestMigrateBesideOthers(t *testing.T) {
 			next, err := store.Open(t.Context(), cfg)
 			testkit.Must(t, err)
 			defer next.Close()
-			next.ListOthers(func(context.Context, *store.Store) ([]string, error) { return others, nil })
+			store.ListOthers(next, func(context.Context, *store.Store) ([]string, error) { return others, nil })
 			if others = []string{"b"}; c.refuse {
 				err := next.Migrate(t.Context(), store.Migrations{Module: "things", FS: files})
 				if err == nil || !strings.Contains(err.Error(), "things: 0002_next.sql") || !strings.Contains(err.Error(), "stop b") {

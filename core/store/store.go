@@ -77,11 +77,12 @@ type Store struct {
 	// created, steps and times are set by Migrate.
 	created bool
 	steps   int
-	others  func(ctx context.Context, s *Store) ([]string, error)
 	times   []StoredTime
 	reserve *reserve
 	damage  atomic.Pointer[damage]
 	damaged chan struct{}
+	// others finds the ids of the cores that run.
+	others func(ctx context.Context, s *Store) ([]string, error)
 }
 
 // lane is one way to write: a handle and the gate in front of it.

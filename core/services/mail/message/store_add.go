@@ -90,8 +90,9 @@ func (m *Stored) valuesWhole(in *Incoming) []any {
 }
 
 // AddAlone stores an incoming message for one recipient with its delivery in a transaction of its own, notes that the mailbox has got it,
-// and forgets deliveries, if one statement can do that: for a small message, on PostgreSQL that no other core uses. It reports false if it has stored nothing,
-// which is so for a mailbox that is not active and for a delivery with a key that is known, too. The message is that of Add.
+// and forgets deliveries, if one statement can do that: for a small message, on PostgreSQL that no other core uses. It reports false if it
+// has stored nothing, which is so for a mailbox that is not active and for a delivery with a key that is known, too. The message is that of
+// Add.
 func (s *Store) AddAlone(ctx context.Context, in *Incoming, to Delivery, receipt Receipt, forget []string,
 	at time.Time) (m Stored, done bool, err error) {
 	if in.chunk == nil || receipt.ID == "" || s.store.Dialect() != store.Postgres || s.store.Shared() {
@@ -176,7 +177,7 @@ func (s *Store) addMessage(ctx context.Context, conn gorm.ConnPool, in *Incoming
 		}
 	}
 	m.ID, m.ContentID = store.NewID("msg"), *content
-	if err := s.insertRow(ctx, conn, &m.Seq, s.sql.addMessage,
+	if err := insertRow(ctx, s.store.Dialect(), conn, &m.Seq, s.sql.addMessage,
 		slices.Concat(m.valuesBefore(), []any{m.ContentID}, m.valuesAfter())...); err != nil {
 		return err
 	}
@@ -185,8 +186,8 @@ func (s *Store) addMessage(ctx context.Context, conn gorm.ConnPool, in *Incoming
 
 // insertRow adds a row and sets id to its key. SQLite is not asked to return it: for a statement that returns something it keeps a copy of
 // each page that it changes, and looks for rows that refer to the new one.
-func (s *Store) insertRow(ctx context.Context, conn gorm.ConnPool, id *int64, statement string, args ...any) error {
-	if s.store.Dialect() == store.Postgres {
+func insertRow(ctx context.Context, d store.Dialect, conn gorm.ConnPool, id *int64, statement string, args ...any) error {
+	if d == store.Postgres {
 		return conn.QueryRowContext(ctx, statement, args...).Scan(id)
 	}
 	added, err := conn.ExecContext(ctx, statement, args...)
@@ -207,7 +208,7 @@ func (s *Store) addWhole(ctx context.Context, conn gorm.ConnPool, in *Incoming, 
 
 // addContent stores the raw bytes.
 func (s *Store) addContent(ctx context.Context, conn gorm.ConnPool, in *Incoming, id *int64) error {
-	if err := s.insertRow(ctx, conn, id, s.sql.addContent, in.Message.Hash, in.Message.Size); err != nil {
+	if err := insertRow(ctx, s.store.Dialect(), conn, id, s.sql.addContent, in.Message.Hash, in.Message.Size); err != nil {
 		return err
 	}
 	addChunk := func(number int, data []byte) error {

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/patchbay-dev/patchbay/core/cluster"
+	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
+)
+
+// errSecretKey refuses a core that would make a master key of its own.
+var errSecretKey = errors.New("several cores share the database: set the same secret_key (SVC_SECRET_KEY) for all of them")
+
+// openStore opens the database and brings it up to date.
+func (a *App) openStore(ctx context.Context) (err error) {
+	cfg := a.set.Store
+	if cfg.Shared && a.set.Core.SecretKey == "" {
+		return errSecretKey
+	}
+	if a.keyring, err = secret.LoadKeyring(a.set.Keyring()); err != nil {
+		return err
+	}
+	a.keyring.Observe(func(plain string) { a.redact.Add(plain) })
+	cfg.Logger, cfg.Exclusive = a.log.ResetNamed("store"), !cfg.Shared
+	if a.store, err = store.Open(ctx, cfg); err != nil {
+		return err
+	}
+	a.closers = append(a.closers, func() { _ = a.store.Close() })
+	store.ListOthers(a.store, cluster.ListRunning)
+	if err := a.store.Migrate(ctx, a.cfg.configSource().Migrations()...); err != nil {
+		return err
+	}
+	switch created, steps := a.store.Migrated(); {
+	case created:
+		a.log.Info("database created", "version", a.cfg.Version)
+	case steps > 0:
+		a.log.Info("database migrated", "version", a.cfg.Version, "migrations", steps)
+	}
+	a.secrets.Store, a.secrets.Keyring = a.store, a.keyring
+	if err := a.watchTimes(ctx); err != nil {
+		return err
+	}
+	if cfg.Shared {
+		if err := cluster.CheckMasterKey(ctx, a.store, a.keyring); err != nil {
+			return err
+		}
+	}
+	return joinNodes(ctx, a)
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/search/access"
 	"github.com/patchbay-dev/patchbay/core/services/search/alert"
 	"github.com/patchbay-dev/patchbay/core/services/search/api"
+	"github.com/patchbay-dev/patchbay/core/services/search/api/mcp"
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 	"github.com/patchbay-dev/patchbay/core/services/search/keys"
 	"github.com/patchbay-dev/patchbay/core/services/search/proxy"
@@ -138,7 +139,9 @@ func (s *Service) alertSettings() (alert.Settings, []string) {
 func Migrations() store.Migrations {
 	return store.EmbeddedMigrations("search", migrations,
 		store.StoredTime{Table: "search_keys", Column: "until", Where: "deleted_at = 0", Longest: keys.LongestRest},
-		store.StoredTime{Table: "search_keys", Column: "quota_synced_at", Where: "deleted_at = 0"})
+		store.StoredTime{Table: "search_keys", Column: "quota_synced_at", Where: "deleted_at = 0"},
+		store.StoredTime{Table: "search_mcp_ended", Column: "until_at", Longest: mcp.SessionLifetime},
+		store.StoredTime{Table: "search_writers", Column: "rolled_at", Where: "NOT ended"})
 }
 
 // Reload puts new settings and the backends that they name, in that order, into use. Requests that are under way keep the

@@ -176,7 +176,7 @@ func (s *sessions) endSession(ctx context.Context, id, token string) (bool, erro
 	if x == nil || err != nil {
 		return false, err
 	}
-	if err := s.cfg.Shared.End(ctx, x.hash, s.cfg.Now().Add(lifetime)); err != nil {
+	if err := s.cfg.Shared.End(ctx, x.hash, s.cfg.Now().Add(SessionLifetime)); err != nil {
 		return false, err
 	}
 	s.mu.Lock()

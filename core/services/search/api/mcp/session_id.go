@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// lifetime is how long after its beginning a session can be used at most.
-const lifetime = 7 * 24 * time.Hour
+// SessionLifetime is how long after its beginning a session can be used at most.
+const SessionLifetime = 7 * 24 * time.Hour
 
 // Shared is what the endpoints of all cores know together. Sessions and calls are named by hashes.
 type Shared interface {
@@ -44,7 +44,7 @@ func (c Config) openID(id, token string) (version string, ok bool) {
 	}
 	version, made, found := strings.Cut(id[:at], "~")
 	ms, err := strconv.ParseInt(made, 36, 64)
-	if !found || err != nil || c.Now().Sub(time.UnixMilli(ms)) >= lifetime {
+	if !found || err != nil || c.Now().Sub(time.UnixMilli(ms)) >= SessionLifetime {
 		return "", false
 	}
 	_, err = c.Keyring.Open(id[at+1:], "mcp_sessions", id[:at], token)

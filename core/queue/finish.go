@@ -90,18 +90,20 @@ func (q *Queue) applyOutcome(ctx context.Context, own *row, h *Handler, result a
 	if errors.Is(cause, ErrTimeout) && err != nil && !errors.As(err, &told) && !errors.As(err, &undone) {
 		err = fault.Wrap(err, fault.Timeout, "The job took too long.")
 	}
+	// A node that had to stop its work, and is not taken for dead, gives its jobs to the others as one that stops does.
+	stopped := errors.Is(cause, ErrStopping) || errors.Is(cause, ErrLost)
 	switch {
 	case err == nil:
 		return q.endSuccess(ctx, own, result)
 	case errors.As(err, &undone):
 		return q.endJob(ctx, own, failureOutcome(RolledBack, failureReason(own, err, cause), err).withResult(result))
-	case errors.Is(cause, ErrStopping) && h.Safe && h.Settles:
+	case stopped && h.Safe && h.Settles:
 		return q.requeueStopped(ctx, own)
 	case own.CancelRequested != 0 || errors.Is(cause, ErrCanceled):
 		return q.endJob(ctx, own, canceledOutcome().withResult(result))
-	case errors.Is(cause, ErrStopping) && h.Safe:
+	case stopped && h.Safe:
 		return q.requeueStopped(ctx, own)
-	case errors.Is(cause, ErrStopping):
+	case stopped:
 		return q.endJob(ctx, own, interruptedOutcome().withResult(result))
 	case isTemporary(err) && own.Attempt < h.MaxAttempts:
 		return q.requeueForRetry(ctx, own, h, err)

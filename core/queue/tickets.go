@@ -207,7 +207,11 @@ func (d *ticketDispatcher) beginRow(t tickets.Ticket, owner string) (r *row, loc
 	ctx, cancel := context.WithTimeout(store.Essential(context.Background()), writeTimeout)
 	defer cancel()
 	now := q.nowMillis()
-	r, err = d.changeRow(ctx, "begin job", sqlBegin, owner, now, t.Job, t.Claims)
+	begin := sqlBegin
+	if sharesDatabase(q) {
+		begin = sqlBeginOwned
+	}
+	r, err = d.changeRow(ctx, "begin job", begin, owner, now, t.Job, t.Claims)
 	if err != nil {
 		return nil, false, err
 	}

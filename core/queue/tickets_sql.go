@@ -44,6 +44,9 @@ var (
 		told AS (INSERT INTO job_events (job_id, seq, job_type, at, type, data)
 			SELECT id, last_seq, type, $2, '`+EventRunning+`', '{"attempt":' || attempt || ',"state":"running"}' FROM begun)
 		SELECT `+rowColumns+`, COALESCE((SELECT data FROM job_checkpoints c WHERE c.job_id = begun.id), '') FROM begun`)
+	// sqlBeginOwned is sqlBegin where nodes share the database: one that was taken for dead begins nothing.
+	sqlBeginOwned = strings.Replace(sqlBegin, "FOR UPDATE SKIP LOCKED",
+		"AND EXISTS (SELECT 1 FROM core_nodes n WHERE n.ended_at = 0 AND n.id || '/' || n.epoch = $1) FOR UPDATE SKIP LOCKED", 1)
 	// sqlMayBegin finds a job that sqlBegin has left alone because its row was locked.
 	sqlMayBegin = ticketSQL("", `SELECT count(*) FROM jobs WHERE id = $1 AND state = 'queued' AND claims = $2 AND run_at <= {now}`)
 	// sqlSucceed ends a job that has succeeded.

@@ -41,7 +41,8 @@ func (m *Monitor) ReportCalls(ctx context.Context) error {
 			if calls == 0 {
 				continue
 			}
-			if err := w.Exec("INSERT INTO search_backend_calls (node, backend, calls, failed, at) VALUES (?, ?, ?, ?, "+clock+")",
+			if err := w.Exec("INSERT INTO search_backend_calls (node, backend, calls, failed, at) VALUES (?, ?, ?, ?, "+clock+
+				") ON CONFLICT (node, backend) DO UPDATE SET calls = excluded.calls, failed = excluded.failed, at = excluded.at",
 				m.cfg.Cluster.ID(), b.Ref, calls, failed).Error; err != nil {
 				return err
 			}

@@ -183,7 +183,7 @@ func (l *Limiter) takeShared(key string) (wait time.Duration, ok, known bool) {
 	if len(left) > 0 {
 		return 0, true, true
 	}
-	wait, ok, known = l.leftShared(key)
+	wait, _, known = l.leftShared(key)
 	return max(wait, time.Millisecond), false, known
 }
 

@@ -18,9 +18,6 @@ const (
 	spanMonth  = 31 * spanDay
 )
 
-// seedNode stands for what was used before leases.
-const seedNode = ""
-
 // leaseStore holds the statements about leases.
 type leaseStore struct{ store *store.Store }
 
@@ -96,7 +93,7 @@ func (c *counter) addLease(r leaseRow) {
 	}
 }
 
-// seedToken writes down what a token has used before there were leases of it.
+// seedToken writes down what a token has used before there were leases of it, for no node.
 func (s *leaseStore) seedToken(ctx context.Context, token string, at time.Time) error {
 	minute := at.Unix()/60 - ringSize
 	for _, q := range []struct {

@@ -160,7 +160,8 @@ func (r *rollups) flush(ctx context.Context) error {
 	if len(taken) == 0 {
 		return nil
 	}
-	rest, err := taken, error(nil)
+	rest := taken
+	var err error
 	if writer == 0 {
 		rest, err = r.store.addRollups(ctx, taken, r.now())
 	} else {

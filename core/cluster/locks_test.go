@@ -52,6 +52,7 @@ func TestLocks(t *testing.T) {
 			held.Release()
 			held.Release()
 			next := <-got
+			<-work.Done()
 			if !errors.Is(context.Cause(work), cluster.ErrFenced) {
 				t.Errorf("after the release: %v", context.Cause(work))
 			}

@@ -2,22 +2,15 @@ package app
 
 import (
 	"context"
-	"errors"
 
 	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/secret"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// errSecretKey refuses a core that would make a master key of its own.
-var errSecretKey = errors.New("several cores share the database: set the same secret_key (SVC_SECRET_KEY) for all of them")
-
 // openStore opens the database and brings it up to date.
 func (a *App) openStore(ctx context.Context) (err error) {
 	cfg := a.set.Store
-	if cfg.Shared && a.set.Core.SecretKey == "" {
-		return errSecretKey
-	}
 	if a.keyring, err = secret.LoadKeyring(a.set.Keyring()); err != nil {
 		return err
 	}

@@ -54,13 +54,15 @@ const defaultDataDir = "data"
 
 // sqliteStorage is the block of the embedded database.
 type sqliteStorage struct {
-	Path string `patchbay:"path,default=,env=SVC_DB_PATH" doc:"The database file. Unset: patchbay.sqlite3 in the data directory."`
+	Path     string `patchbay:"path,default=,env=SVC_DB_PATH" doc:"The database file. Unset: patchbay.sqlite3 in the data directory."`
+	Replicas bool   `patchbay:"replicas,default=false,env=SVC_REPLICAS" doc:"Must be false: several cores need storage \"postgres\"."`
 }
 
 // postgresStorage is the block of a database server.
 type postgresStorage struct {
 	URL           schema.Secret `patchbay:"url,required,env=SVC_DATABASE_URL" doc:"Connection URL."`
 	DirectURL     schema.Secret `patchbay:"direct_url,default=,env=SVC_DATABASE_DIRECT_URL" doc:"Connection URL of the server itself, if url leads through a pooler that shares sessions, such as PgBouncer with pool_mode=transaction."`
+	Replicas      bool          `patchbay:"replicas,default=false,env=SVC_REPLICAS" doc:"Let several cores use the database at the same time. All need the same secret_key."`
 	MigrationCopy bool          `patchbay:"migration_copy,default=true,env=SVC_MIGRATION_COPY" doc:"Copy the database to the data directory before a new version changes the schema. Needs the programs of postgresql-client."`
 }
 
@@ -123,6 +125,10 @@ func (s Source) decodeFile(file *config.File) (*Settings, config.Diagnostics) {
 	diags = append(diags, file.Supervisor().Decode(&out.Supervisor)...)
 	diags = append(diags, checkSupervisor(file.Supervisor(), out.Supervisor)...)
 	diags = append(diags, out.decodeStorage()...)
+	if out.Store.Shared && out.Core.SecretKey == "" {
+		diags = append(diags, file.Core().Locate(schema.Errorf(schema.At("secret_key"),
+			"is required with replicas: set the same one (SVC_SECRET_KEY) for all cores"))...)
+	}
 	diags = append(diags, out.decodeBackup()...)
 	diags = append(diags, s.checkVariables(file)...)
 	var mounts []config.Mount
@@ -163,7 +169,7 @@ func (s *Settings) decodeStorage() config.Diagnostics {
 		var p postgresStorage
 		diags := block.Decode(&p)
 		s.Store.URL, s.Store.MigrateWithoutCopy, s.Store.CopyPath = p.URL.Reveal(), !p.MigrationCopy, s.CopyFile()
-		s.Store.DirectURL = p.DirectURL.Reveal()
+		s.Store.DirectURL, s.Store.Shared = p.DirectURL.Reveal(), p.Replicas
 		found := diagnosticAt("url", s.Store.CheckURL())
 		if s.Store.DirectURL != "" {
 			found = append(found, diagnosticAt("direct_url", s.Store.CheckDirectURL())...)
@@ -180,6 +186,10 @@ func (s *Settings) decodeStorage() config.Diagnostics {
 		l.Path = filepath.Join(s.DataDir, "patchbay.sqlite3")
 	}
 	s.Store.Path = AbsolutePath(s.File.Dir, l.Path)
+	if l.Replicas {
+		diags = append(diags, block.Locate(schema.Errorf(schema.At("replicas"),
+			"must be false: SQLite has one core; use storage \"postgres\" for several"))...)
+	}
 	return diags
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/patchbay-dev/patchbay/core/auth"
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/httpd"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
@@ -83,12 +84,24 @@ func forEach(t *testing.T, f func(t *testing.T, s *server), change ...func(*rele
 
 func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settings)) *server {
 	t.Helper()
+	s := startServerOn(t, testkit.OpenStore(t, cfg, serverMigrations()...), nil, change...)
+	s.addPeople()
+	return s
+}
+
+// serverMigrations are those of a server.
+func serverMigrations() []store.Migrations {
+	return []store.Migrations{auth.Migrations(), queue.Migrations(), notify.Migrations(), releases.Migrations()}
+}
+
+// startServerOn starts a server on a database, which it shares with others if there is a cluster. It has no people.
+func startServerOn(t testing.TB, st *store.Store, c *cluster.Cluster, change ...func(*releases.Settings)) *server {
+	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
 	ring, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	must(t, err)
-	s := &server{TB: t, host: fake.NewCodeHost(""), model: fake.NewTranslator("译"), told: fake.NewNotifier(sdk.Descriptor{}),
+	s := &server{TB: t, store: st, host: fake.NewCodeHost(""), model: fake.NewTranslator("译"), told: fake.NewNotifier(sdk.Descriptor{}),
 		clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
-	s.store = testkit.OpenStore(t, cfg, auth.Migrations(), queue.Migrations(), notify.Migrations(), releases.Migrations())
 	s.watchQueries()
 	s.users, err = auth.New(auth.Config{Store: s.store, Keyring: ring, Scopes: []string{"mail", "releases"}})
 	must(t, err)
@@ -102,15 +115,15 @@ func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settin
 	}
 	bus := event.NewBus()
 	t.Cleanup(bus.Close)
-	s.queue, err = queue.New(queue.Config{Store: s.store, Bus: bus, Poll: 20 * time.Millisecond})
+	s.queue, err = queue.New(queue.Config{Store: s.store, Bus: bus, Cluster: c, Poll: 20 * time.Millisecond})
 	must(t, err)
-	s.sender, err = notify.New(notify.Config{Store: s.store, Channel: func(string) (client.Notifier, error) { return s.told, nil }})
+	s.sender, err = notify.New(notify.Config{Store: s.store, Cluster: c, Channel: func(string) (client.Notifier, error) { return s.told, nil }})
 	must(t, err)
 	s.sender.Use(s.queue)
 	s.service, err = releases.New(context.Background(), releases.Config{
 		Store: s.store, Keyring: ring, Queue: s.queue, Logger: hclog.NewNullLogger(), Settings: s.settings, Users: s.users, Alerts: s.sender,
 		Hosts:      []hosts.Host{hosts.NewHost("codehost.main", s.host)},
-		Translator: s.translator(), Access: s.access, Now: s.clock.now,
+		Translator: s.translator(), Access: s.access, Now: s.clock.now, Cluster: c,
 	})
 	must(t, err)
 	t.Cleanup(s.service.Close)
@@ -118,7 +131,6 @@ func startServer(t testing.TB, cfg store.Config, change ...func(*releases.Settin
 	must(t, s.queue.Start(context.Background()))
 	t.Cleanup(func() { _ = s.queue.Stop(context.Background()) })
 	s.mount()
-	s.addPeople()
 	return s
 }
 

@@ -32,6 +32,21 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	c.call(401, "GET", "/search/api/proxy/usage", "", wrong...)
 }
 
+// TestGuessesAtAllNodes: who goes from core to core has no more tries.
+func TestGuessesAtAllNodes(t *testing.T) {
+	nodes := newNodes(t, 2)
+	began, refused := time.Now(), 0
+	for i := range 2 * api.Guesses {
+		got := nodes[i%2].send("POST", "/search/api/proxy/search", `{"query":"x"}`, "Authorization", "Bearer th-abcd-abcdefghijklmnopqrstuvwx")
+		if got.status == 429 {
+			refused++
+		}
+	}
+	if more := int(time.Since(began)/time.Second) + 1; refused < api.Guesses-more {
+		t.Errorf("%d of %d tries were refused, and at most %d more became free", refused, 2*api.Guesses, more)
+	}
+}
+
 // TestListenersRefusalsHaveTheServicesWord: what never reaches a handler has the code of this service for bad requests.
 func TestListenersRefusalsHaveTheServicesWord(t *testing.T) {
 	c := newContract(newEnv(t))

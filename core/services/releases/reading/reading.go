@@ -48,7 +48,7 @@ type Reading struct {
 
 // New returns what shows users what they see.
 func New(cfg Config) (*Reading, error) {
-	reads, err := limit.New(limit.Config{Burst: publicBurst, Every: publicEvery, Now: cfg.Now})
+	reads, err := limit.New(limit.Config{Burst: publicBurst, Every: publicEvery, Now: cfg.Now, Store: cfg.Store, Name: "public_releases"})
 	return &Reading{cfg, reads}, err
 }
 

@@ -54,7 +54,7 @@ type SignIns struct {
 
 // New returns what lets people sign in.
 func New(cfg Config) (*SignIns, error) {
-	begun, err := limit.New(limit.Config{Burst: 20, Every: 6 * time.Second, Now: cfg.Now})
+	begun, err := limit.New(limit.Config{Burst: 20, Every: 6 * time.Second, Now: cfg.Now, Store: cfg.Store, Name: "code_host_sign_in"})
 	return &SignIns{cfg, begun}, err
 }
 

@@ -17,8 +17,8 @@ const (
 	guessEvery = time.Second
 )
 
-func newGuesses(now func() time.Time) (*limit.Limiter, error) {
-	return limit.New(limit.Config{Burst: Guesses, Every: guessEvery, Now: now})
+func newGuesses(cfg Config) (*limit.Limiter, error) {
+	return limit.New(limit.Config{Burst: Guesses, Every: guessEvery, Now: cfg.Now, Store: cfg.Store, Name: "search_token"})
 }
 
 // authenticateToken finds the token of a text. Its error is a fault.Unauthorized, or, for a client that has shown too many

@@ -51,7 +51,7 @@ type apiState struct {
 
 // newProxyHandlers makes the handlers, without settings.
 func newProxyHandlers(cfg Config) (*proxyHandlers, error) {
-	guessed, err := newGuesses(cfg.Now)
+	guessed, err := newGuesses(cfg)
 	if err != nil {
 		return nil, err
 	}

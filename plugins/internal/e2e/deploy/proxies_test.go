@@ -1,14 +1,12 @@
 package deploy
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -34,46 +32,12 @@ func startIdentityProvider(t *testing.T) string {
 	return strings.TrimPrefix(provider.URL, "http://")
 }
 
-// startProxy runs a proxy until the test ends, and waits until client gets the state of the core below base.
-func startProxy(t *testing.T, client *http.Client, base string, cmd *exec.Cmd) {
-	t.Helper()
-	log := &bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr = log, log
-	kit.Must(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-		if t.Failed() {
-			t.Logf("log of the proxy:\n%s", kit.LastLines(log.String(), 40))
-		}
-	})
-	kit.Eventually(t, kit.StartWithin, "the proxy answers", func() bool {
-		resp, err := client.Get(base)
-		if err != nil {
-			return false
-		}
-		return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
-	})
-}
-
 // startCaddy runs Caddy with the example's file, changed to the addresses of the test.
 func startCaddy(t *testing.T, address string, change *strings.Replacer) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(kit.Root(), "examples/deploy/caddy/Caddyfile"))
 	kit.Must(t, err)
-	startProxy(t, http.DefaultClient, "http://"+address+"/api/health", caddyCommand(t, t.TempDir(), change.Replace(string(text))))
-}
-
-// caddyCommand returns Caddy with the sites of a file, which it keeps in dir. It gets no certificates by itself.
-func caddyCommand(t *testing.T, dir, sites string) *exec.Cmd {
-	t.Helper()
-	binary, err := exec.LookPath("caddy")
-	testkit.Require(t, "Caddy", err == nil, "install caddy")
-	file := filepath.Join(dir, "Caddyfile")
-	kit.Must(t, os.WriteFile(file, []byte("{\n\tadmin off\n\tauto_https off\n}\n"+sites), 0o600))
-	cmd := exec.Command(binary, "run", "--config", file, "--adapter", "caddyfile")
-	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "PATCHBAY_PROXY_SECRET="+kit.ProxySecret)
-	return cmd
+	kit.StartProxy(t, http.DefaultClient, "http://"+address+"/api/health", kit.CaddyCommand(t, t.TempDir(), change.Replace(string(text))))
 }
 
 var (
@@ -91,23 +55,7 @@ func startNginx(t *testing.T, address string, change *strings.Replacer) {
 	kit.Must(t, os.WriteFile(secret, []byte(fmt.Sprintf("set $patchbay_secret %q;\n", kit.ProxySecret)), 0o600))
 	conf := strings.ReplaceAll(change.Replace(string(text)), "/etc/nginx/patchbay-secret.conf", secret)
 	conf = httpsListen.ReplaceAllString(certificates.ReplaceAllString(conf, ""), "listen "+address)
-	startProxy(t, http.DefaultClient, "http://"+address+"/api/health", nginxCommand(t, dir, conf))
-}
-
-// nginxCommand returns nginx with the servers of a file, which it keeps in dir.
-func nginxCommand(t *testing.T, dir, servers string) *exec.Cmd {
-	t.Helper()
-	binary, err := exec.LookPath("nginx")
-	testkit.Require(t, "nginx", err == nil, "install nginx-light")
-	temporary := ""
-	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
-		temporary += fmt.Sprintf("%s_temp_path %s;\n", kind, filepath.Join(dir, kind))
-	}
-	main := fmt.Sprintf("daemon off;\nmaster_process off;\npid %s;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n",
-		filepath.Join(dir, "nginx.pid"), temporary, servers)
-	file := filepath.Join(dir, "nginx.conf")
-	kit.Must(t, os.WriteFile(file, []byte(main), 0o600))
-	return exec.Command(binary, "-c", file, "-p", dir, "-e", "stderr")
+	kit.StartProxy(t, http.DefaultClient, "http://"+address+"/api/health", kit.NginxCommand(t, dir, conf))
 }
 
 // TestDeploymentBehindProxies starts the core and the supervisor behind the proxies of the examples, and makes the deployment's checks

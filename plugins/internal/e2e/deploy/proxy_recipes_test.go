@@ -40,13 +40,13 @@ service "mail" {
 	smtpAddress := kit.SMTPListener.FindStringSubmatch(c.Logs())[1]
 	recipes := map[string]func(dir, address, certificate, key string) *exec.Cmd{
 		"nginx": func(dir, address, certificate, key string) *exec.Cmd {
-			return nginxCommand(t, dir, strings.NewReplacer("listen 443", "listen "+address, "127.0.0.1:50883", core, "/etc/ssl/patchbay.crt",
+			return kit.NginxCommand(t, dir, strings.NewReplacer("listen 443", "listen "+address, "127.0.0.1:50883", core, "/etc/ssl/patchbay.crt",
 				certificate, "/etc/ssl/patchbay.key", key).Replace(kit.CodeBlock(t, "reverse-proxy.md", "nginx")))
 		},
 		"caddy": func(dir, address, certificate, key string) *exec.Cmd {
 			_, port, err := net.SplitHostPort(address)
 			kit.Must(t, err)
-			return caddyCommand(t, dir, strings.NewReplacer(recipeHost+" {", "https://"+recipeHost+":"+port+" {\n\tbind 127.0.0.1\n\ttls "+
+			return kit.CaddyCommand(t, dir, strings.NewReplacer(recipeHost+" {", "https://"+recipeHost+":"+port+" {\n\tbind 127.0.0.1\n\ttls "+
 				certificate+" "+key, "127.0.0.1:50883", core).Replace(kit.CodeBlock(t, "reverse-proxy.md", "caddy")))
 		},
 	}
@@ -60,7 +60,7 @@ service "mail" {
 				TLSClientConfig: &tls.Config{RootCAs: trust}, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 					return (&net.Dialer{}).DialContext(ctx, network, address)
 				}}}
-			startProxy(t, browser, "https://"+recipeHost+"/system/api/meta", recipe(dir, address, certificate, key))
+			kit.StartProxy(t, browser, "https://"+recipeHost+"/system/api/meta", recipe(dir, address, certificate, key))
 			checkRecipe(t, c, browser, token)
 			checkEventArrives(t, browser, smtpAddress, mailbox)
 		})

@@ -82,6 +82,8 @@ type Cluster struct {
 	draining bool
 	// confirmed is when the last confirmation was sent that the database has taken.
 	confirmed time.Time
+	// clock is the last confirmation that the database has taken.
+	clock confirmation
 	// alive ends when the node must not work any more, and is made anew when it may again.
 	alive   context.Context
 	suspend context.CancelFunc
@@ -192,6 +194,14 @@ func (c *Cluster) Epoch() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.epoch
+}
+
+// Now is the time by the database's clock, as of the last confirmation. It goes on by this machine's monotonic clock, so that the machine's
+// own time does not matter. It is behind by what an answer of the database needs, and never ahead.
+func (c *Cluster) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.clock.at.Add(time.Since(c.clock.heard))
 }
 
 // Alive returns a context that ends when this node must not work any more because it could not confirm its lease, and the epoch that it

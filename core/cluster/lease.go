@@ -26,12 +26,12 @@ func (c *Cluster) registerNode(ctx context.Context) error {
 	var before int64
 	for {
 		began := time.Now()
-		holder, epoch, drain, err := c.takeRow(ctx)
+		mine, holder, err := c.takeRow(ctx)
 		if err != nil {
 			return fmt.Errorf("register node %s: %w", c.cfg.ID, err)
 		}
 		if holder == nil {
-			c.resumeWork(began, epoch, drain)
+			c.resumeWork(began, mine)
 			return nil
 		}
 		if before != 0 && before != holder.SeenAt {
@@ -50,11 +50,18 @@ func (c *Cluster) registerNode(ctx context.Context) error {
 	}
 }
 
-// takeRow makes the row of this node its own and returns the new epoch, or the row of the process that has it.
-func (c *Cluster) takeRow(ctx context.Context) (holder *nodeRow, epoch int64, drain bool, err error) {
+// confirmation is what the database said when it took this node's confirmation: at is when, by its clock, and heard when this node knew.
+type confirmation struct {
+	epoch     int64
+	drain     bool
+	at, heard time.Time
+}
+
+// takeRow makes the row of this node its own, in a new epoch, or returns the row of the process that has it.
+func (c *Cluster) takeRow(ctx context.Context) (mine confirmation, holder *nodeRow, err error) {
 	about, err := json.Marshal(c.cfg.About)
 	if err != nil {
-		return nil, 0, false, err
+		return mine, nil, err
 	}
 	clock, lock := store.ClockSQL(c.store), ""
 	if c.cfg.Shared {
@@ -66,7 +73,7 @@ func (c *Cluster) takeRow(ctx context.Context) (holder *nodeRow, epoch int64, dr
 		if err := c.store.Writer(ctx).Raw("SELECT *, "+clock+" AS now FROM core_nodes WHERE id = ?"+lock, c.cfg.ID).Scan(&rows).Error; err != nil {
 			return err
 		}
-		epoch, drain = 1, false
+		mine = confirmation{epoch: 1}
 		if !c.cfg.Shared { // nobody else is there: the lock of the database says so
 			if err := c.store.Writer(ctx).Exec("DELETE FROM core_nodes WHERE id <> ?", c.cfg.ID).Error; err != nil {
 				return err
@@ -77,28 +84,31 @@ func (c *Cluster) takeRow(ctx context.Context) (holder *nodeRow, epoch int64, dr
 				holder = &rows[0]
 				return nil
 			}
-			epoch = rows[0].Epoch + 1
-			drain = rows[0].Drain && rows[0].Boot == c.wire.boot // a new process takes work
+			mine.epoch = rows[0].Epoch + 1
+			mine.drain = rows[0].Drain && rows[0].Boot == c.wire.boot // a new process takes work
 			if c.cfg.Ended != nil && rows[0].EndedAt == 0 && c.cfg.Shared {
 				if err := c.cfg.Ended(ctx, c.cfg.ID); err != nil {
 					return err
 				}
 			}
 		}
-		return c.store.Writer(ctx).Exec(`INSERT INTO core_nodes (id, epoch, boot, lease_ms, about, drain, started_at, seen_at)
+		var seen int64
+		err := c.store.Writer(ctx).Raw(`INSERT INTO core_nodes (id, epoch, boot, lease_ms, about, drain, started_at, seen_at)
 			VALUES (?, ?, ?, ?, ?, ?, `+clock+`, `+clock+`)
 			ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, boot = excluded.boot, lease_ms = excluded.lease_ms, about = excluded.about,
-			drain = excluded.drain, started_at = excluded.started_at, seen_at = excluded.seen_at, ended_at = 0`,
-			c.cfg.ID, epoch, c.wire.boot, c.cfg.Lease.Milliseconds(), string(about), drain).Error
+			drain = excluded.drain, started_at = excluded.started_at, seen_at = excluded.seen_at, ended_at = 0
+			RETURNING seen_at`, c.cfg.ID, mine.epoch, c.wire.boot, c.cfg.Lease.Milliseconds(), string(about), mine.drain).Scan(&seen).Error
+		mine.at, mine.heard = store.FromMillis(seen), time.Now()
+		return err
 	})
-	return holder, epoch, drain, err
+	return mine, holder, err
 }
 
 // resumeWork lets the node work, in an epoch; confirmed is when the confirmation was sent.
-func (c *Cluster) resumeWork(confirmed time.Time, epoch int64, drain bool) {
+func (c *Cluster) resumeWork(confirmed time.Time, by confirmation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.confirmed, c.epoch, c.draining = confirmed, epoch, drain
+	c.confirmed, c.epoch, c.draining, c.clock = confirmed, by.epoch, by.drain, by
 	if c.suspend != nil {
 		c.suspend()
 	}
@@ -139,10 +149,13 @@ func (c *Cluster) beatOnce(ctx context.Context) error {
 	defer cancel()
 	began := time.Now()
 	epoch := c.Epoch()
-	var rows []struct{ Drain bool }
+	var rows []nodeRow
+	var heard time.Time
 	err := c.store.QueueTx(ctx, "confirm the lease of the node", func(ctx context.Context) error {
-		return c.store.Writer(ctx).Raw("UPDATE core_nodes SET seen_at = "+store.ClockSQL(c.store)+
-			" WHERE id = ? AND epoch = ? AND ended_at = 0 RETURNING drain", c.cfg.ID, epoch).Scan(&rows).Error
+		err := c.store.Writer(ctx).Raw("UPDATE core_nodes SET seen_at = "+store.ClockSQL(c.store)+
+			" WHERE id = ? AND epoch = ? AND ended_at = 0 RETURNING drain, seen_at", c.cfg.ID, epoch).Scan(&rows).Error
+		heard = time.Now()
+		return err
 	})
 	if err != nil {
 		return err
@@ -150,7 +163,7 @@ func (c *Cluster) beatOnce(ctx context.Context) error {
 	if len(rows) == 0 {
 		return c.rejoinCluster(ctx)
 	}
-	c.noteConfirmed(began, rows[0].Drain)
+	c.noteConfirmed(began, confirmation{epoch: epoch, drain: rows[0].Drain, at: store.FromMillis(rows[0].SeenAt), heard: heard})
 	if !c.cfg.Shared {
 		return nil
 	}
@@ -163,28 +176,28 @@ func (c *Cluster) rejoinCluster(ctx context.Context) error {
 	c.suspend()
 	c.mu.Unlock()
 	began := time.Now()
-	holder, epoch, drain, err := c.takeRow(ctx)
+	mine, holder, err := c.takeRow(ctx)
 	switch {
 	case err != nil:
 		return err
 	case holder != nil:
 		return ErrNodeTaken
 	}
-	c.log.Warn("this node was taken for dead and begins anew", "node", c.cfg.ID, "epoch", epoch)
-	c.resumeWork(began, epoch, drain)
+	c.log.Warn("this node was taken for dead and begins anew", "node", c.cfg.ID, "epoch", mine.epoch)
+	c.resumeWork(began, mine)
 	return nil
 }
 
 // noteConfirmed lets the node go on until the lease that was confirmed ends.
-func (c *Cluster) noteConfirmed(began time.Time, drain bool) {
+func (c *Cluster) noteConfirmed(began time.Time, by confirmation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.confirmed = began
+	c.confirmed, c.clock = began, by
 	if c.alive.Err() != nil {
 		c.alive, c.suspend = context.WithCancel(context.Background())
 		c.announceChange()
 	}
-	c.setDraining(drain)
+	c.setDraining(by.drain)
 }
 
 // setDraining notes what was asked of this node; mu is held.

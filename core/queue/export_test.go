@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -21,6 +22,11 @@ func (q *Queue) Clean(ctx context.Context) error              { return q.deleteO
 func (q *Queue) Recover(ctx context.Context, sole bool) error { return q.recoverOrphans(ctx, sole) }
 func (q *Queue) Beat(ctx context.Context) error               { return q.confirmRunning(ctx) }
 func (q *Queue) Owner() string                                { return q.processOwner }
+
+// HasSchedule reports whether this process knows a schedule.
+func (q *Queue) HasSchedule(name string) bool {
+	return slices.ContainsFunc(q.allSchedules(), func(s *schedule) bool { return s.Name == name })
+}
 
 // BeginFirst begins a queued job on PostgreSQL for the first time, as by a ticket.
 func (q *Queue) BeginFirst(id string) (begun, locked bool, err error) {

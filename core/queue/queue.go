@@ -69,7 +69,7 @@ type Config struct {
 	Poll time.Duration
 	// Grace is how long Stop lets running jobs end by themselves (10 s).
 	Grace time.Duration
-	// Now is the clock (time.Now).
+	// Now is the clock (time.Now). Where nodes share the database, that of the database counts instead.
 	Now func() time.Time
 	// Tracer begins a span for each run of a job; nil traces none.
 	Tracer trace.Tracer
@@ -217,6 +217,9 @@ func (q *Queue) Start(ctx context.Context) error {
 	}
 	if !q.cfg.NoSchedules {
 		q.loops.Go(q.runSchedules)
+		if sharesDatabase(q) {
+			q.loops.Go(q.followSchedules)
+		}
 	}
 	return nil
 }
@@ -275,4 +278,12 @@ func (q *Queue) waitIdle(ctx context.Context) error {
 	return fmt.Errorf("stop the queue: jobs still run: %v", ids)
 }
 
-func (q *Queue) nowMillis() int64 { return store.Millis(q.cfg.Now()) }
+// now is the time by which jobs and schedules are due: that of the database where nodes share it.
+func (q *Queue) now() time.Time {
+	if sharesDatabase(q) {
+		return q.cfg.Cluster.Now()
+	}
+	return q.cfg.Now()
+}
+
+func (q *Queue) nowMillis() int64 { return store.Millis(q.now()) }

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -33,22 +34,27 @@ type schedule struct {
 	Schedule
 	times cron.Schedule
 	next  int64
+	// payload and locks are its members as they are stored.
+	payload, locks string
+	// shared says that it was set while a queue ran, and so is that of all nodes.
+	shared bool
 }
 
 // SetSchedule adds a schedule, or replaces the one of that name, while the queue runs. It joins a transaction in ctx and
-// counts when that commits. A new schedule, and one whose Cron changed, is next due after now. What is wrong with it is a
+// counts when that commits, for all nodes of the database that have a handler for the type. A new schedule, and one whose Cron changed, is next due after now. What is wrong with it is a
 // fault.InvalidArgument with the extension member field ("name", "type" or "cron": see ValidCron).
 func (q *Queue) SetSchedule(ctx context.Context, s Schedule) error {
 	made, err := q.parseSchedule(s)
 	if err != nil {
 		return err
 	}
+	made.shared = true
 	return q.store.QueueTx(ctx, "set schedule", func(ctx context.Context) error {
 		if err := q.storeSchedule(ctx, made); err != nil {
 			return err
 		}
 		q.store.AfterCommit(ctx, func() { q.putSchedule(made) })
-		return nil
+		return q.announceSchedules(ctx)
 	})
 }
 
@@ -59,13 +65,16 @@ func (q *Queue) RemoveSchedule(ctx context.Context, name string) error {
 		if err := q.store.Writer(ctx).Exec(`DELETE FROM job_schedules WHERE name = ?`, name).Error; err != nil {
 			return fmt.Errorf("remove the schedule %q: %w", name, err)
 		}
-		q.store.AfterCommit(ctx, func() {
-			q.mu.Lock()
-			defer q.mu.Unlock()
-			q.schedules = slices.DeleteFunc(slices.Clone(q.schedules), func(s *schedule) bool { return s.Name == name })
-		})
-		return nil
+		q.store.AfterCommit(ctx, func() { q.dropSchedule(name) })
+		return q.announceSchedules(ctx)
 	})
+}
+
+// dropSchedule removes a schedule from those that this process knows.
+func (q *Queue) dropSchedule(name string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.schedules = slices.DeleteFunc(slices.Clone(q.schedules), func(s *schedule) bool { return s.Name == name })
 }
 
 // putSchedule adds a schedule, or replaces the one with its name.
@@ -107,18 +116,22 @@ func (q *Queue) parseSchedule(s Schedule) (*schedule, error) {
 	case s.Type == "":
 		return nil, fault.New(fault.InvalidArgument, "A schedule needs a type of job.").With("field", "type")
 	}
-	times, err := parseCron(s.Cron, q.cfg.Now().UTC())
+	times, err := parseCron(s.Cron, q.now().UTC())
 	if err != nil {
 		return nil, err
 	}
-	made := &schedule{Schedule: s, times: times}
+	payload, err := json.Marshal(s.Payload)
+	if err != nil {
+		return nil, fmt.Errorf("encode the payload of the schedule %q: %w", s.Name, err)
+	}
+	made := &schedule{Schedule: s, times: times, payload: string(payload), locks: mustEncode(s.Locks)}
 	made.next = q.nextRun(made)
 	return made, nil
 }
 
 // nextRun returns when the schedule is next due after now, in Unix milliseconds.
 func (q *Queue) nextRun(s *schedule) int64 {
-	now := q.cfg.Now().UTC()
+	now := q.now().UTC()
 	if s.Local {
 		now = now.In(time.Local)
 	}
@@ -137,13 +150,21 @@ func (q *Queue) initSchedules(ctx context.Context) error {
 	return nil
 }
 
-const sqlSchedule = `INSERT INTO job_schedules (name, cron, next_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE
+const (
+	sqlSchedule = `INSERT INTO job_schedules (name, cron, next_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE
 	SET cron = excluded.cron, next_at = excluded.next_at WHERE job_schedules.cron <> excluded.cron`
+	sqlScheduled = `UPDATE job_schedules SET type = ?, payload = ?, locks = ? WHERE name = ?`
+	// scheduleSlack is how much later than its next run a schedule may be due: "@every" counts from the clock of the node that stored it.
+	scheduleSlack = 5000
+)
 
 // storeSchedule stores a schedule. A new or changed one is next due after now, another when it was before.
 func (q *Queue) storeSchedule(ctx context.Context, s *schedule) error {
 	db := q.store.Writer(ctx)
 	err := db.Exec(sqlSchedule, s.Name, s.timesKey(), s.next).Error
+	if err == nil && s.shared {
+		err = db.Exec(sqlScheduled, s.Type, s.payload, s.locks, s.Name).Error
+	}
 	if err == nil {
 		err = db.Raw(`SELECT next_at FROM job_schedules WHERE name = ?`, s.Name).Scan(&s.next).Error
 	}
@@ -157,7 +178,7 @@ func (q *Queue) storeSchedule(ctx context.Context, s *schedule) error {
 // processes the first does.
 func (q *Queue) repairSchedule(ctx context.Context, s *schedule) error {
 	latest := q.nextRun(s)
-	if s.next <= latest {
+	if s.next <= latest+scheduleSlack {
 		return nil
 	}
 	moved := q.store.Writer(ctx).Exec(`UPDATE job_schedules SET next_at = ? WHERE name = ? AND next_at > ?`, latest, s.Name, latest)
@@ -170,10 +191,13 @@ func (q *Queue) repairSchedule(ctx context.Context, s *schedule) error {
 	return nil
 }
 
+// localCron stands before the stored times of a schedule that are in the time zone of the server.
+const localCron = "CRON_TZ=Local "
+
 // timesKey returns the times of the schedule as a text that changes with them.
 func (s *schedule) timesKey() string {
 	if s.Local {
-		return "CRON_TZ=Local " + s.Cron
+		return localCron + s.Cron
 	}
 	return s.Cron
 }
@@ -218,7 +242,7 @@ func (q *Queue) fireIfDue(ctx context.Context, s *schedule) error {
 	if h := q.handlers[s.Type]; h != nil && h.Deletes {
 		ctx = store.Essential(ctx)
 	}
-	if s.next > q.nextRun(s) {
+	if s.next > q.nextRun(s)+scheduleSlack {
 		if err := q.store.QueueTx(ctx, "repair schedule", func(ctx context.Context) error { return q.repairSchedule(ctx, s) }); err != nil {
 			return err
 		}

@@ -57,7 +57,9 @@ func (q *Queue) cancelRow(ctx context.Context, r *row) (*row, error) {
 			return nil, err
 		}
 	}
-	q.store.AfterCommit(ctx, func() { q.cancelRun(r.ID, ErrCanceled) })
+	if err := q.cancelEverywhere(ctx, r.ID); err != nil {
+		return nil, err
+	}
 	return r, q.addEvent(ctx, r, EventCancel, map[string]any{})
 }
 

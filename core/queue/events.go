@@ -50,7 +50,8 @@ type Event struct {
 	Data json.RawMessage
 }
 
-// TopicOf is the topic on which a job's events are published; their Data is an Event. "job/" stands for all jobs.
+// TopicOf is the topic on which a job's events are published; their Data is an Event, or nil if they come from another node. "job/" stands
+// for all jobs.
 func TopicOf(jobID string) string { return "job/" + jobID }
 
 // eventRow is an event as it is stored.
@@ -90,9 +91,9 @@ func (q *Queue) addEvent(ctx context.Context, job *row, kind string, data any) e
 	return nil
 }
 
-// publishEvent tells followers of an event that has been committed.
-func (q *Queue) publishEvent(r eventRow) {
-	q.bus.Publish(TopicOf(r.JobID), event.Event{Seq: r.Seq, Type: r.Type, Data: r.toEvent()})
+// toBusEvent returns what the bus has of an event of this node.
+func (r *eventRow) toBusEvent() event.Event {
+	return event.Event{Seq: r.Seq, Type: r.Type, Data: r.toEvent()}
 }
 
 // maxEvents is the most that one call of Events returns.

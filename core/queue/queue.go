@@ -127,6 +127,7 @@ type Queue struct {
 	cfg   Config
 	store *store.Store
 	bus   *event.Bus
+	relay *cluster.Relay
 	log   hclog.Logger
 	ids   *store.IDs
 	// processOwner is the owner of jobs of a core that is alone, and unique among processes.
@@ -161,7 +162,7 @@ func New(cfg Config) (*Queue, error) {
 	}
 	ids := store.NewIDs(cfg.Now)
 	q := &Queue{
-		cfg: cfg, store: cfg.Store, bus: cfg.Bus, log: cfg.Logger, ids: ids,
+		cfg: cfg, store: cfg.Store, bus: cfg.Bus, relay: cfg.Cluster.Relay(relayName, cfg.Bus), log: cfg.Logger, ids: ids,
 		processOwner: ids.New(fmt.Sprintf("pid%d", os.Getpid())),
 		handlers:     map[string]*Handler{}, running: map[string]*run{}, beginnings: map[*beginning]struct{}{},
 	}
@@ -212,6 +213,9 @@ func (q *Queue) Start(ctx context.Context) error {
 	}
 	q.keepers.Go(q.runHeartbeat)
 	q.keepers.Go(q.runRetention)
+	if sharesDatabase(q) {
+		q.keepers.Go(q.followNodes)
+	}
 	if err := q.dispatch.start(ctx); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/config"
 	"github.com/patchbay-dev/patchbay/core/auth"
 	"github.com/patchbay-dev/patchbay/core/auth/account"
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/module"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
 	"github.com/patchbay-dev/patchbay/core/plugin/host"
@@ -73,6 +74,7 @@ func OpenRecords(ctx context.Context, src settings.Source) (*Records, config.Dia
 	if err != nil {
 		return nil, diags, err
 	}
+	store.ListOthers(st, cluster.ListRunning)
 	if err := st.Migrate(ctx, src.Migrations()...); err != nil {
 		return nil, diags, errors.Join(err, st.Close())
 	}

@@ -302,7 +302,7 @@ func (a *App) Failed() <-chan error {
 		case err := <-a.admin.Failed():
 			out <- err
 		case <-a.store.LockLost():
-			out <- errors.New("the exclusive lock on the database was lost")
+			out <- errors.New("the lock on the database was lost")
 		case <-a.cluster.Lost():
 			out <- errors.New("another core has taken the node id of this one")
 		}

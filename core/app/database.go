@@ -20,6 +20,11 @@ func (a *App) openStore(ctx context.Context) (err error) {
 		return err
 	}
 	a.closers = append(a.closers, func() { _ = a.store.Close() })
+	if cfg.Shared {
+		if err := store.LockShared(ctx, a.store); err != nil {
+			return err
+		}
+	}
 	store.ListOthers(a.store, cluster.ListRunning)
 	if err := a.store.Migrate(ctx, a.cfg.configSource().Migrations()...); err != nil {
 		return err

@@ -218,11 +218,11 @@ func ReplacePostgres(ctx context.Context, c Config, from string, overwrite bool)
 		}
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "patchbay restore"
-	conn, err := acquireServerLock(ctx, cfg.ConnConfig)
+	conn, err := acquireServerLock(ctx, cfg.ConnConfig, false)
 	if err != nil {
 		return "", err
 	}
-	defer unlockAndClose(conn, advisoryKey)
+	defer unlockAndClose(conn)
 	if err := c.checkClientVersion(ctx, conn); err != nil {
 		return "", err
 	}

@@ -22,7 +22,8 @@ func (e *LockedError) Error() string {
 	if holder == "" {
 		holder = "another process"
 	}
-	return fmt.Sprintf("lock the database: %s holds %s; stop the other core first, one core may use a database at a time", holder, e.What)
+	return fmt.Sprintf("lock the database: %s holds %s; stop the other core first, one core may use a database at a time, "+
+		"or several with replicas = true (SVC_REPLICAS) on PostgreSQL", holder, e.What)
 }
 
 // Is makes errors.Is(err, ErrLocked) true.

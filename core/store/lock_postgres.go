@@ -22,7 +22,9 @@ const (
 // serverLock is a session advisory lock on a connection of its own. It replaces a broken connection; if another core
 // has acquired the lock meanwhile, gone is closed.
 type serverLock struct {
-	cfg      *pgx.ConnConfig
+	cfg *pgx.ConnConfig
+	// shared is the lock of one of several cores.
+	shared   bool
 	log      hclog.Logger
 	interval time.Duration
 	stop     context.CancelFunc
@@ -39,23 +41,35 @@ func (l *serverLock) release() error {
 	return nil
 }
 
-func (s *Store) lockServer(ctx context.Context, cfg *pgx.ConnConfig) error {
+// LockShared takes the lock of the database as one of several cores. A core alone and a restore are kept away by it, and keep it away: the
+// error is a *LockedError then. It is for a store with Shared, once.
+func LockShared(ctx context.Context, s *Store) error {
+	direct, err := s.cfg.parseDirectURL()
+	if err != nil {
+		return err
+	}
+	return s.lockServer(ctx, direct.ConnConfig, true)
+}
+
+// lockServer takes the lock of a core and looks after it until the store is closed.
+func (s *Store) lockServer(ctx context.Context, cfg *pgx.ConnConfig, shared bool) error {
 	host, _ := os.Hostname()
 	cfg.RuntimeParams["application_name"] = fmt.Sprintf("patchbay core, process %d on %s", os.Getpid(), host)
-	conn, err := acquireServerLock(ctx, cfg)
+	conn, err := acquireServerLock(ctx, cfg, shared)
 	if err != nil {
 		return err
 	}
 	watching, stop := context.WithCancel(context.Background())
-	lock := &serverLock{cfg: cfg, log: s.log, interval: s.cfg.LockCheck, stop: stop, gone: make(chan struct{}), conn: conn}
+	lock := &serverLock{cfg: cfg, shared: shared, log: s.log, interval: s.cfg.LockCheck, stop: stop, gone: make(chan struct{}), conn: conn}
 	lock.done.Go(func() { lock.watchConn(watching) })
 	s.lock = lock
 	s.onClose(lock.release)
 	return nil
 }
 
-// acquireServerLock connects and acquires the lock. If another session holds it, the error is a *LockedError.
-func acquireServerLock(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, error) {
+// acquireServerLock connects and acquires the lock, alone or beside others that share it. If a session holds it that does not share it,
+// the error is a *LockedError.
+func acquireServerLock(ctx context.Context, cfg *pgx.ConnConfig, shared bool) (*pgx.Conn, error) {
 	if err := checkSessions(ctx, cfg); err != nil {
 		return nil, err
 	}
@@ -63,8 +77,12 @@ func acquireServerLock(ctx context.Context, cfg *pgx.ConnConfig) (*pgx.Conn, err
 	if err != nil {
 		return nil, fmt.Errorf("connect for the database lock: %w", err)
 	}
+	question := "SELECT pg_try_advisory_lock($1)"
+	if shared {
+		question = "SELECT pg_try_advisory_lock_shared($1)"
+	}
 	var got bool
-	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", advisoryKey).Scan(&got)
+	err = conn.QueryRow(ctx, question, advisoryKey).Scan(&got)
 	if err == nil && got {
 		return conn, nil
 	}
@@ -91,7 +109,7 @@ func lockHolder(ctx context.Context, conn *pgx.Conn) string {
 
 // watchConn checks the lock at each interval until ctx ends or the lock is lost.
 func (l *serverLock) watchConn(ctx context.Context) {
-	defer func() { unlockAndClose(l.conn, advisoryKey) }()
+	defer func() { unlockAndClose(l.conn) }()
 	tick := time.NewTicker(l.interval)
 	defer tick.Stop()
 	for {
@@ -118,7 +136,7 @@ func (l *serverLock) checkOnce(ctx context.Context) bool {
 	}
 	closeConn(l.conn)
 	l.conn = nil
-	conn, err := acquireServerLock(ctx, l.cfg)
+	conn, err := acquireServerLock(ctx, l.cfg, l.shared)
 	var taken *LockedError
 	switch {
 	case err == nil:
@@ -142,15 +160,15 @@ func isAlive(conn *pgx.Conn) bool {
 	return conn.Ping(ctx) == nil
 }
 
-// unlockAndClose releases the lock before it closes the connection. The server notices the end of a connection with a
+// unlockAndClose releases the locks of a connection before it closes the connection. The server notices the end of a connection with a
 // delay, and the next core may start sooner.
-func unlockAndClose(conn *pgx.Conn, key int64) {
+func unlockAndClose(conn *pgx.Conn) {
 	if conn == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", key)
+	_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock_all()")
 	closeConn(conn)
 }
 

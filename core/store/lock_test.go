@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -89,5 +90,41 @@ func TestFileLockIsNeverLost(t *testing.T) {
 	}
 	if testkit.OpenStore(t, store.Config{Dialect: store.SQLite, Path: t.TempDir() + "/x.db"}).LockLost() != nil {
 		t.Error("nothing can be received from it")
+	}
+}
+
+// TestSharedLock: cores that share a database keep a core alone and a restore away, and a core alone keeps them away.
+func TestSharedLock(t *testing.T) {
+	alone := testkit.PostgresConfig(t)
+	shared := alone
+	shared.Exclusive, shared.Shared, shared.LockCheck = false, true, 20*time.Millisecond
+	first, second := testkit.OpenStore(t, shared), testkit.OpenStore(t, shared)
+	for _, st := range []*store.Store{first, second} {
+		if err := store.LockShared(t.Context(), st); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := store.Open(t.Context(), alone); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("a core alone beside two that share the database: %v", err)
+	}
+	if _, err := store.ReplacePostgres(t.Context(), shared, "", true); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("a restore beside two cores: %v", err)
+	}
+	breakLock(t, shared.URL, false)
+	testkit.Eventually(t, time.Minute, func() bool {
+		var n int
+		return first.DB(t.Context()).Raw("SELECT count(*) "+advisoryHolders).Scan(&n).Error == nil && n == 2
+	}, "both hold the lock again")
+	if err := errors.Join(first.Close(), second.Close()); err != nil {
+		t.Fatal(err)
+	}
+	testkit.OpenStore(t, alone)
+	third, err := store.Open(t.Context(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer third.Close()
+	if err := store.LockShared(t.Context(), third); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("a core that shares the database beside a core alone: %v", err)
 	}
 }

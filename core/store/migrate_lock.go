@@ -61,5 +61,5 @@ func lockMigrationsServer(ctx context.Context, cfg *pgx.ConnConfig) (func(), err
 		closeConn(conn)
 		return nil, fmt.Errorf("wait for another process to migrate: %w", err)
 	}
-	return func() { unlockAndClose(conn, migrateKey) }, nil
+	return func() { unlockAndClose(conn) }, nil
 }

@@ -88,7 +88,7 @@ func checkSameDatabase(ctx context.Context, pooled queryer, direct *pgx.ConnConf
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", key); err != nil {
 		return fmt.Errorf("compare the databases of storage url and direct_url: %w", err)
 	}
-	defer unlockAndClose(conn, key)
+	defer unlockAndClose(conn)
 	var directSchema, pooledSchema string
 	var seen bool
 	err = errors.Join(conn.QueryRow(ctx, "SELECT coalesce(current_schema(), '')").Scan(&directSchema),

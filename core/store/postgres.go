@@ -34,7 +34,7 @@ func (s *Store) openPostgres(ctx context.Context) error {
 		}
 	}
 	if s.cfg.Exclusive {
-		if err := s.lockServer(ctx, direct.ConnConfig); err != nil {
+		if err := s.lockServer(ctx, direct.ConnConfig, false); err != nil {
 			return err
 		}
 	}

@@ -53,8 +53,8 @@ type Config struct {
 	Logger hclog.Logger
 	// Exclusive takes the lock that only one core may hold. Commands that run beside a core leave it false.
 	Exclusive bool
-	// Shared is a core that works beside others on a PostgreSQL database. It takes no lock, and what it writes is told to others by
-	// what has changed, not by Watch.
+	// Shared is for a PostgreSQL database that several cores may use at the same time. What a core writes is told to others by what has
+	// changed, not by Watch. Cores take the lock with LockShared.
 	Shared bool
 	// WriteWait is how long a write transaction waits for its turn; 0 means 10 s.
 	WriteWait time.Duration
@@ -143,7 +143,7 @@ func Pool(s *Store) *pgxpool.Pool { return s.pool }
 func (s *Store) Path() string { return s.cfg.Path }
 
 // LockLost returns a channel that is closed when the exclusive lock is lost while the store is open, which can happen
-// on PostgreSQL when the server restarts and another core is faster. The core must stop then. Without Exclusive it is
+// on PostgreSQL when the server restarts and another core is faster. The core must stop then. Without a lock it is
 // never closed.
 func (s *Store) LockLost() <-chan struct{} {
 	if s.lock == nil {

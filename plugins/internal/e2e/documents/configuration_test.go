@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"encoding/base64"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,7 +39,7 @@ func TestConfigurationInDocumentsIsValid(t *testing.T) {
 		"OPS_WEBHOOK_URL=https://example.com/hook", "SMTP_URL=smtp://a:b@example.com/?to=a@example.org&from=b@example.org",
 		"NTFY_URL=ntfy://ntfy.sh/topic", "TSIG_SECRET=dGVzdHRlc3R0ZXN0dGVzdA==", "DATABASE_URL=postgres://localhost/patchbay",
 		"OPENAI_API_KEY=key", "SVC_AUTH_PROXY_SECRET="+kit.ProxySecret, "NOTIFICATION_URL=ntfy://ntfy.sh/topic", "GITHUB_CLIENT_SECRET=secret",
-		"RELEASES_WEBHOOK_URL=https://example.com/hook")
+		"RELEASES_WEBHOOK_URL=https://example.com/hook", "SVC_SECRET_KEY="+base64.StdEncoding.EncodeToString(make([]byte, 32)))
 	kit.Must(t, os.Mkdir(filepath.Join(c.Dir, "notes"), 0o700))
 	certificate, key, _ := kit.SelfSigned(t, c.Dir, "mx.example.com")
 	for file, text := range map[string]string{"certs/mail-ca.pem": "", "docker/config.json": "{}",

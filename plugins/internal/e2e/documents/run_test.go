@@ -15,7 +15,7 @@ import (
 // runPages are the pages for operators whose commands TestRunPageCommandsRun runs, in this order.
 var runPages = []string{
 	"accounts.md", "configuration.md", "install.md", "observability.md", "operations.md", "reverse-proxy.md", "sizing.md", "faq.md",
-	"supervisor.md", "troubleshooting.md", "uninstall.md", "upgrade.md", "backup.md",
+	"supervisor.md", "troubleshooting.md", "uninstall.md", "upgrade.md", "backup.md", "replicas.md",
 }
 
 // TestRunPageCommandsRun runs every block of sh on the pages for operators as it stands, but for addresses. Blocks of console are for

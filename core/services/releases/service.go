@@ -52,6 +52,8 @@ func Migrations() store.Migrations {
 		store.StoredTime{Table: "release_host_accounts", Column: "due_at", Longest: 2 * day},
 		store.StoredTime{Table: "release_pauses", Column: "until", Longest: day},
 		store.StoredTime{Table: "release_host_limits", Column: "reset_at", Longest: day},
+		store.StoredTime{Table: "release_model_budget", Column: "paused_until", Longest: day},
+		store.StoredTime{Table: "release_model_reservations", Column: "until_at", Longest: day},
 		store.StoredTime{Table: "release_sign_ins", Column: "expires_at", Longest: own.SignInFor},
 		store.StoredTime{Table: "release_translations", Column: "run_at", Where: "state = 'queued'", Longest: day},
 		store.StoredTime{Table: "release_translations", Column: "deadline", Where: "state = 'queued'", Longest: day})

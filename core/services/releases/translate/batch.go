@@ -72,7 +72,11 @@ func (t *Translations) listWorks(ctx context.Context, jobID string) (works []Wor
 // full. It returns nothing if none is due, and has another job begin if more are.
 func (t *Translations) claimBatch(ctx context.Context, jobID string) (claimed []Work, err error) {
 	now := t.cfg.Now()
-	if until := t.pausedUntil(); !until.IsZero() {
+	until, err := t.pausedUntil(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !until.IsZero() {
 		return nil, t.submitJob(ctx, until)
 	}
 	err = t.store.Tx(ctx, "claim translations", func(ctx context.Context) error {

@@ -3,7 +3,6 @@ package translate
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
@@ -29,11 +28,6 @@ type Call struct {
 
 // TableName implements gorm's Tabler.
 func (Call) TableName() string { return "release_model_calls" }
-
-// budgetError says that the budget of the day is reached.
-type budgetError struct{ text string }
-
-func (e *budgetError) Error() string { return e.text }
 
 // answerFactor is about how many tokens a call takes for each of the text: the answer is about as long.
 const answerFactor = 2
@@ -72,7 +66,7 @@ func (r *run) noteCalls(ctx context.Context, req translator.Request, attempts []
 	calls := make([]Call, len(attempts))
 	for i, a := range attempts {
 		calls[i] = Call{
-			At: store.Millis(r.cfg.Now()), BatchID: r.batchID, Task: req.Task, Model: a.Model, Outcome: a.Outcome, InputTokens: a.InputTokens,
+			BatchID: r.batchID, Task: req.Task, Model: a.Model, Outcome: a.Outcome, InputTokens: a.InputTokens,
 			OutputTokens: a.OutputTokens,
 			CostMicros:   a.CostMicros, DurationMs: a.Duration.Milliseconds(), Parts: len(req.Parts), Message: texts.Limit(a.Message, maxDetail),
 		}
@@ -81,33 +75,22 @@ func (r *run) noteCalls(ctx context.Context, req translator.Request, attempts []
 		return nil
 	}
 	// What was paid for is noted even if nobody wants the answer any more.
-	err := r.store.Tx(context.WithoutCancel(ctx), "note model calls",
-		func(ctx context.Context) error { return r.store.Writer(ctx).Create(&calls).Error })
+	err := r.store.Tx(context.WithoutCancel(ctx), "note model calls", func(ctx context.Context) error {
+		now, err := r.readClock(ctx)
+		if err != nil {
+			return err
+		}
+		for i := range calls {
+			calls[i].At = now
+		}
+		return r.store.Writer(ctx).Create(&calls).Error
+	})
 	if err == nil && r.cfg.Noted != nil {
 		for _, call := range calls {
 			r.cfg.Noted(call)
 		}
 	}
 	return err
-}
-
-// reserve sets tokens of the day aside for a call, or returns a budgetError.
-func (t *Translations) reserve(ctx context.Context, set Settings, tokens int64) (release func(), err error) {
-	left, err := t.budgetLeft(ctx, set)
-	if err != nil {
-		return nil, err
-	}
-	if tokens > left {
-		return nil, &budgetError{"the budget of today is used up; it begins anew at 00:00 UTC"}
-	}
-	t.mu.Lock()
-	t.reserved += tokens
-	t.mu.Unlock()
-	return func() {
-		t.mu.Lock()
-		t.reserved -= tokens
-		t.mu.Unlock()
-	}, nil
 }
 
 // Usage is what calls of models have taken.
@@ -120,23 +103,6 @@ func (t *Translations) UsageSince(ctx context.Context, since time.Time) (u Usage
 	err = t.store.DB(ctx).Raw("SELECT COUNT(*) AS calls, COALESCE(SUM(input_tokens), 0) AS input_tokens, COALESCE(SUM(output_tokens), 0) AS output_tokens, COALESCE(SUM(cost_micros), 0) AS cost_micros "+
 		"FROM release_model_calls WHERE at >= ?", store.Millis(since)).Scan(&u).Error
 	return u, err
-}
-
-// budgetLeft returns how many tokens calls may take today.
-func (t *Translations) budgetLeft(ctx context.Context, set Settings) (int64, error) {
-	if set.DailyTokens <= 0 && set.DailyCostMicros <= 0 {
-		return math.MaxInt64, nil
-	}
-	u, err := t.UsageSince(ctx, t.cfg.Now().UTC().Truncate(24*time.Hour))
-	switch {
-	case err != nil || set.DailyCostMicros > 0 && u.CostMicros >= set.DailyCostMicros:
-		return 0, err
-	case set.DailyTokens <= 0:
-		return math.MaxInt64, nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return set.DailyTokens - u.InputTokens - u.OutputTokens - t.reserved, nil
 }
 
 // ListCalls returns the latest calls of models, at most limit; with before, those before the call of that id.

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/sdk/errs"
@@ -15,7 +16,7 @@ import (
 
 // handleFailure ends or postpones the works of units whose call has failed.
 func (r *run) handleFailure(ctx context.Context, units []*unit, err error) error {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || errors.Is(err, cluster.ErrFenced) {
 		return err
 	}
 	var reached *budgetError
@@ -27,7 +28,9 @@ func (r *run) handleFailure(ctx context.Context, units []*unit, err error) error
 	outcome := translator.OutcomeOf(err)
 	wait := max(e.RetryAfter, fault.As(err).RetryAfter)
 	if outcome == translator.OutcomeRateLimited && wait > 0 {
-		r.pause(r.cfg.Now().Add(wait))
+		if err := r.pauseCalls(ctx, wait); err != nil {
+			return err
+		}
 	}
 	if e.Reason == translator.ReasonTooLong && len(units) > 1 {
 		for _, u := range units {

@@ -59,7 +59,7 @@ type Translations struct {
 	relay *cluster.Relay
 
 	mu sync.Mutex
-	// reserved are the tokens of calls that are under way. paused is until when no call is made.
+	// reserved are the tokens of calls that are under way, and paused is until when no call is made, for a process alone.
 	reserved int64
 	paused   time.Time
 }
@@ -83,22 +83,3 @@ const (
 	maxBatchesAtOnce = 3
 	jobTimeout       = 30 * time.Minute
 )
-
-// pausedUntil returns until when no call is made; zero if calls are made.
-func (t *Translations) pausedUntil() time.Time {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.paused.After(t.cfg.Now()) {
-		return t.paused
-	}
-	return time.Time{}
-}
-
-// pause stops calls until a time.
-func (t *Translations) pause(until time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if until.After(t.paused) {
-		t.paused = until
-	}
-}

@@ -57,7 +57,9 @@ func AdminAddr(src settings.Source) (string, error) {
 // Records is the database, open beside a core that may be running.
 type Records struct {
 	module.Records
-	url string
+	// NodeID is the name of the core that has this configuration, among the nodes of the database.
+	NodeID string
+	url    string
 }
 
 // OpenRecords opens the database of a configuration and brings it up to date.
@@ -82,7 +84,7 @@ func OpenRecords(ctx context.Context, src settings.Source) (*Records, config.Dia
 	if err != nil {
 		return nil, diags, errors.Join(err, st.Close())
 	}
-	return &Records{Records: module.Records{Store: st, Keyring: keyring, Users: users}, url: set.URL(set.Core.HTTPAddr)}, diags, nil
+	return &Records{Records: module.Records{Store: st, Keyring: keyring, Users: users}, NodeID: set.NodeID(), url: set.URL(set.Core.HTTPAddr)}, diags, nil
 }
 
 // ResetLink makes a link by which a user gets in again; the former keys, passkeys and sessions end.

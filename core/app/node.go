@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"os"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,7 +9,6 @@ import (
 	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/metric"
-	"github.com/patchbay-dev/patchbay/core/settings"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -28,7 +26,7 @@ func joinNodes(ctx context.Context, a *App) (err error) {
 		about.Backups = a.set.Backup.To
 	}
 	log := a.log.ResetNamed("node")
-	a.cluster, err = cluster.Open(ctx, cluster.Config{Store: a.store, Logger: log, ID: nodeID(a.set), Shared: a.store.Shared(), About: about,
+	a.cluster, err = cluster.Open(ctx, cluster.Config{Store: a.store, Logger: log, ID: a.set.NodeID(), Shared: a.store.Shared(), About: about,
 		Ended: func(ctx context.Context, node string) error {
 			if q := a.startedQueue.Load(); q != nil {
 				return q.RecoverNode(ctx, node)
@@ -50,15 +48,6 @@ func joinNodes(ctx context.Context, a *App) (err error) {
 	}
 	watchNodes(a.registry, a.store, a.cluster)
 	return nil
-}
-
-// nodeID returns the name of this core among the nodes.
-func nodeID(set *settings.Settings) string {
-	if set.Core.NodeID != "" {
-		return set.Core.NodeID
-	}
-	host, _ := os.Hostname()
-	return cluster.IDOfHost(host)
 }
 
 // watchNodes registers how the nodes of the database are doing, and whether this one takes work.

@@ -31,13 +31,13 @@ func newNodeCommand(c *commandLine) *cobra.Command {
 	return command.Group("node", "List the cores of the database, and drain one",
 		"A node is a core that uses the database. One that drains gets no new work and says at /readyz that it is not ready.", newNodeList(c),
 		newNodeDrain(c, "drain", "Have a node take no new work", "Use it before you stop a core behind a load balancer: /readyz answers 503, and no job begins.\n"+
-			"Requests and jobs under way go on. A restart of the core ends it.", true),
+			"Requests and jobs under way go on. A restart of the core ends it. Without NODE it is the core that has this configuration.", true),
 		newNodeDrain(c, "resume", "Have a node take work again", "Ends \"patchbay node drain\".", false))
 }
 
 func newNodeList(c *commandLine) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the nodes", Args: command.NoArgs,
-		Long:    "See which cores use the database, and which of them are lost.\nA killed core keeps its last state until its lease ends, after three minutes; SEEN tells how old that is.",
+		Long:    "See which cores use the database, and which of them are lost.\nA killed core keeps its last state until its lease ends: after 15 seconds, or three minutes if it does not share the database. SEEN tells how old that is.",
 		Example: command.Examples("patchbay node list", "patchbay node list -json")}
 	out := command.AddOutput(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -62,19 +62,23 @@ func newNodeList(c *commandLine) *cobra.Command {
 
 // newNodeDrain returns the command that begins or ends the drain of a node.
 func newNodeDrain(c *commandLine, name, short, long string, drain bool) *cobra.Command {
-	cmd := &cobra.Command{Use: name + " NODE", Short: short, Long: long, Args: command.Exactly(1),
-		Example: command.Examples("patchbay node "+name+" core-1", "patchbay node "+name+" core-1 -json")}
+	cmd := &cobra.Command{Use: name + " [NODE]", Short: short, Long: long, Args: command.AtMost(1),
+		Example: command.Examples("patchbay node "+name, "patchbay node "+name+" core-1", "patchbay node "+name+" core-1 -json")}
 	out := command.AddOutput(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return c.withRecords(cmd.Context(), func(r *admin.Records) error {
-			if err := cluster.SetDrain(cmd.Context(), r.Store, args[0], drain); err != nil {
+			id := r.NodeID
+			if len(args) > 0 {
+				id = args[0]
+			}
+			if err := cluster.SetDrain(cmd.Context(), r.Store, id, drain); err != nil {
 				return err
 			}
-			text := args[0] + " takes no new work"
+			text := id + " takes no new work"
 			if !drain {
-				text = args[0] + " takes work again"
+				text = id + " takes work again"
 			}
-			return out.PrintText(c.out, map[string]any{"id": args[0], "drain": drain}, text)
+			return out.PrintText(c.out, map[string]any{"id": id, "drain": drain}, text)
 		})
 	}
 	return cmd

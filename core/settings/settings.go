@@ -5,6 +5,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -191,6 +192,15 @@ func (s *Settings) decodeStorage() config.Diagnostics {
 			"must be false: SQLite has one core; use storage \"postgres\" for several"))...)
 	}
 	return diags
+}
+
+// NodeID returns the name of the core among the nodes of its database.
+func (s *Settings) NodeID() string {
+	if s.Core.NodeID != "" {
+		return s.Core.NodeID
+	}
+	host, _ := os.Hostname()
+	return cluster.IDOfHost(host)
 }
 
 // CopyFile returns the file of the data directory that copies of a PostgreSQL database are named after.

@@ -59,6 +59,9 @@ func TestReplicasPageRuns(t *testing.T) {
 		t.Errorf("the three cores are not running and ready:\n%s", list)
 	}
 	kit.Contains(t, run(blocks[2]), "core-2 takes no new work", "draining", "core-2 takes work again")
+	for _, command := range []string{"drain", "resume"} {
+		kit.Contains(t, cores[2].CLI("node", command), "core-3 takes ")
+	}
 	kit.Contains(t, run(blocks[3]), `patchbay_nodes{state="running"} 3`, "patchbay_node_draining 0")
 
 	if out := c.Run("", "restore", "-force", "before-replicas.tar.gz"); out.Status == 0 || !strings.Contains(out.Stderr, "stop the other core first") {

@@ -113,4 +113,17 @@ func TestOpenRequestsOfNodes(t *testing.T) {
 			t.Errorf("the roll-ups hold %d requests and %d credits, not %d", requests, credits, want)
 		}
 	}
+	// The writer that has ended goes after its last request.
+	for _, tt := range []struct {
+		later   time.Duration
+		writers int64
+	}{{live.set.Retention, 4}, {2 * time.Hour, 3}} {
+		live.clock.Advance(tt.later)
+		testkit.Must(t, live.svc.PurgeOldRecords(t.Context(), live.set.Retention))
+		var n int64
+		testkit.Must(t, live.store.DB(t.Context()).Table("search_writers").Count(&n).Error)
+		if n != tt.writers {
+			t.Errorf("%s later: %d writers, want %d", tt.later, n, tt.writers)
+		}
+	}
 }

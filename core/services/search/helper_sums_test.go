@@ -27,5 +27,9 @@ func (e *env) sums(tokenID string) (s sums) {
 
 func (e *env) used(svc *Service, tokenID string) access.Used {
 	e.Helper()
-	return svc.Table().Get(tokenID).Snapshot(e.clock.Now())
+	now := e.clock.Now
+	if e.now != nil {
+		now = e.now
+	}
+	return svc.Table().Get(tokenID).Snapshot(now())
 }

@@ -50,17 +50,22 @@ func awaitKnown(t testing.TB, e *env, token string) {
 	testkit.Eventually(t, patience, func() bool { return e.accepts(token) }, "token known")
 }
 
-// TestQuotaOverNodes: three cores together let exactly as much through as one would, whichever limit it is.
-func TestQuotaOverNodes(t *testing.T) {
-	nodes := newNodes(t, 3)
-	for name, limits := range map[string]access.Limits{
+// everyLimit returns limits of 50, by what they limit.
+func everyLimit() map[string]access.Limits {
+	return map[string]access.Limits{
 		"requests of an hour":   {RequestsHour: 50, CreditsHour: many, CreditsDay: many, CreditsMonth: many},
 		"requests of a minute":  {RequestsHour: many, CreditsHour: many, CreditsDay: many, CreditsMonth: many, RequestsMinute: 50},
 		"credits of an hour":    {RequestsHour: many, CreditsHour: 50, CreditsDay: many, CreditsMonth: many},
 		"credits of a day":      {RequestsHour: many, CreditsHour: many, CreditsDay: 50, CreditsMonth: many},
 		"credits of a month":    {RequestsHour: many, CreditsHour: many, CreditsDay: many, CreditsMonth: 50},
 		"requests, and credits": {RequestsHour: 50, CreditsHour: 50, CreditsDay: 50, CreditsMonth: 50},
-	} {
+	}
+}
+
+// TestQuotaOverNodes: three cores together let exactly as much through as one would, whichever limit it is.
+func TestQuotaOverNodes(t *testing.T) {
+	nodes := newNodes(t, 3)
+	for name, limits := range everyLimit() {
 		for round := range 8 {
 			token := nodes[round%3].token(&limits)
 			if got := tryMany(t, nodes, token, 40); got != 50 {
@@ -73,6 +78,29 @@ func TestQuotaOverNodes(t *testing.T) {
 	}
 }
 
+// TestQuotaWithOtherClocks: cores whose clocks differ let exactly as much through as one would, whichever limit it is.
+func TestQuotaWithOtherClocks(t *testing.T) {
+	url := testkit.Postgres(t)
+	var nodes []*env
+	for i, ahead := range []time.Duration{-time.Minute, 0, time.Minute, 32 * 24 * time.Hour} {
+		nodes = append(nodes, newNode(t, testkit.SharedStore(t, url, Migrations()), fmt.Sprintf("node-%d", i), func(e *env) {
+			e.now = func() time.Time { return time.Now().Add(ahead) }
+		}))
+	}
+	for name, limits := range everyLimit() {
+		token, admitted := nodes[1].token(&limits), int64(0)
+		for _, n := range nodes {
+			admitted += tryMany(t, []*env{n}, token, 30)
+		}
+		if admitted != 50 {
+			t.Errorf("%s: %d requests were let through, the limit is 50", name, admitted)
+		}
+	}
+}
+
+// realTime gives a core the clock of this machine.
+func realTime(e *env) { e.now = time.Now }
+
 // TestQuotaOfALoneCore: what a core alone has counted is part of what several cores count after it, and the other way round.
 func TestQuotaOfALoneCore(t *testing.T) {
 	url := testkit.Postgres(t)
@@ -80,7 +108,7 @@ func TestQuotaOfALoneCore(t *testing.T) {
 	limits := access.Limits{RequestsHour: 50, CreditsHour: 50, CreditsDay: 50, CreditsMonth: 50}
 	var token string
 	t.Run("alone", func(t *testing.T) {
-		alone := newEnvOn(t, testkit.OpenStore(t, cfg, cluster.Migrations(), Migrations()))
+		alone := newEnvOn(t, testkit.OpenStore(t, cfg, cluster.Migrations(), Migrations()), realTime)
 		token = alone.token(&limits)
 		if got := tryMany(t, []*env{alone}, token, 20); got != 20 {
 			t.Errorf("%d of 20 requests were let through", got)
@@ -89,7 +117,7 @@ func TestQuotaOfALoneCore(t *testing.T) {
 	t.Run("three", func(t *testing.T) {
 		var nodes []*env
 		for i := range 3 {
-			nodes = append(nodes, newNode(t, testkit.SharedStore(t, url, Migrations()), fmt.Sprintf("node-%d", i)))
+			nodes = append(nodes, newNode(t, testkit.SharedStore(t, url, Migrations()), fmt.Sprintf("node-%d", i), realTime))
 		}
 		if got := tryMany(t, nodes, token, 5); got != 15 {
 			t.Errorf("%d of 15 requests were let through", got)
@@ -105,7 +133,7 @@ func TestQuotaOfALoneCore(t *testing.T) {
 		}
 	})
 	t.Run("alone again", func(t *testing.T) {
-		alone := newEnvOn(t, testkit.OpenStore(t, cfg, cluster.Migrations(), Migrations()))
+		alone := newEnvOn(t, testkit.OpenStore(t, cfg, cluster.Migrations(), Migrations()), realTime)
 		if got := tryMany(t, []*env{alone}, token, 20); got != 15 {
 			t.Errorf("%d of 20 requests were let through, 15 are left", got)
 		}
@@ -137,7 +165,7 @@ func spendForever(tokenID, url string) error {
 		return err
 	}
 	for tok := a.Table().Get(tokenID); ; {
-		x, err := tok.Reserve(ctx, time.Now(), 1)
+		_, x, err := tok.Reserve(ctx, time.Now(), 1)
 		if err != nil {
 			return err
 		}
@@ -152,7 +180,7 @@ func TestQuotaOfAKilledCore(t *testing.T) {
 	url := testkit.Postgres(t)
 	var nodes []*env
 	for i := range 2 {
-		nodes = append(nodes, newNode(t, testkit.SharedStore(t, url, Migrations()), fmt.Sprintf("node-%d", i), func(e *env) { e.now = time.Now }))
+		nodes = append(nodes, newNode(t, testkit.SharedStore(t, url, Migrations()), fmt.Sprintf("node-%d", i), realTime))
 	}
 	program, err := os.Executable()
 	testkit.Must(t, err)
@@ -202,7 +230,7 @@ func BenchmarkSharedQuota(b *testing.B) {
 		n := nodes[i%3]
 		callers.Go(func() {
 			for tok := n.svc.Table().Get(idOf(token)); next.Add(1) <= int64(b.N); {
-				if x, err := tok.Reserve(context.Background(), n.clock.Now(), 1); x != nil || err != nil {
+				if _, x, err := tok.Reserve(context.Background(), n.clock.Now(), 1); x != nil || err != nil {
 					b.Error(x, err)
 				}
 			}

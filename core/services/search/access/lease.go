@@ -69,20 +69,23 @@ func (l *lease) findGrant(minute int64) *grant {
 	return g
 }
 
-// reserve takes a request at the price from what this core may spend, else from the database. at is when the request was admitted.
-func (l *lease) reserve(ctx context.Context, at time.Time, price int64, limits Limits) (*Exceeded, error) {
+// reserve takes a request at the price from what this core may spend, else from the database. counted is in the windows in which the request
+// counts, by the clock of the database.
+func (l *lease) reserve(ctx context.Context, price int64, limits Limits) (counted time.Time, refusal *Exceeded, err error) {
+	at := l.pool.now()
 	if l.spend(at, 1, price) {
-		return nil, nil
+		return at, nil, nil
 	}
 	return l.takeAndSpend(ctx, at, need{requests: 1, credits: price}, limits)
 }
 
-// replace changes the price of a request that was admitted at a time.
-func (l *lease) replace(ctx context.Context, at time.Time, price, next int64, limits Limits) (*Exceeded, error) {
-	if l.spend(at, 0, next-price) {
+// replace changes the price of a request that counts in the windows of a time.
+func (l *lease) replace(ctx context.Context, counted time.Time, price, next int64, limits Limits) (*Exceeded, error) {
+	if l.spend(counted, 0, next-price) {
 		return nil, nil
 	}
-	return l.takeAndSpend(ctx, at, need{credits: next - price}, limits)
+	_, refusal, err := l.takeAndSpend(ctx, counted, need{credits: next - price}, limits)
+	return refusal, err
 }
 
 // spend uses requests and credits of the grant of a minute up, and reports false if it has not enough.
@@ -110,32 +113,39 @@ func (l *lease) spendLocked(at time.Time, requests, credits int64) bool {
 type need struct{ requests, credits int64 }
 
 // takeAndSpend takes what a request needs, and more if there is much left. One caller at a time asks for a token, and those that wait look
-// at what it got.
-func (l *lease) takeAndSpend(ctx context.Context, at time.Time, n need, limits Limits) (*Exceeded, error) {
+// at what it got. It returns the time in whose windows the request counts, or was refused.
+func (l *lease) takeAndSpend(ctx context.Context, at time.Time, n need, limits Limits) (time.Time, *Exceeded, error) {
 	l.taking.Lock()
 	defer l.taking.Unlock()
+	if n.requests > 0 {
+		at = l.pool.now()
+	}
 	if done, refusal := l.spendOrRefuse(at, n); done {
-		return refusal, nil
+		return at, refusal, nil
 	}
 	deadline := time.Now().Add(recallPatience)
 	for recalled := false; ; {
 		got, err := l.pool.take(ctx, l.token, l.makeWish(at, n, limits), limits)
-		switch {
-		case err != nil:
+		if err != nil {
 			l.markOpen(at)
-			return nil, err
+			return at, nil, err
+		}
+		at = got.at
+		switch {
+		case got.moved:
+			continue
 		case got.refusal == nil:
 			l.addGrant(at, n, got)
-			return nil, nil
+			return at, nil, nil
 		}
 		// What this core has left does not suffice, and may suffice for another one.
 		returned, err := l.returnRest(ctx)
 		if err != nil {
-			return nil, err
+			return at, nil, err
 		}
 		if !returned && !got.elsewhere || time.Now().After(deadline) {
 			l.noteRefusal(n, got)
-			return got.refusal, nil
+			return at, got.refusal, nil
 		}
 		if got.elsewhere && !recalled {
 			l.pool.recall(ctx, l.token)
@@ -143,7 +153,7 @@ func (l *lease) takeAndSpend(ctx context.Context, at time.Time, n need, limits L
 		}
 		if got.elsewhere {
 			if err := event.Sleep(ctx, returnPoll); err != nil {
-				return nil, err
+				return at, nil, err
 			}
 		}
 	}
@@ -184,7 +194,7 @@ func (l *lease) makeWish(at time.Time, n need, limits Limits) wish {
 	}
 	g := l.findGrant(minute)
 	restRequests, restCredits := g.requests-g.usedRequests, max(0, g.credits-g.usedCredits)
-	w := wish{at: at, price: n.credits, rest: restRequests > n.requests || restCredits > n.credits}
+	w := wish{at: at, isNew: n.requests > 0, price: n.credits, rest: restRequests > n.requests || restCredits > n.credits}
 	w.need.requests, w.need.credits = max(0, n.requests-restRequests), max(0, n.credits-restCredits)
 	if n.requests > 0 && limits.RequestsMinute == 0 {
 		w.more = l.want - 1

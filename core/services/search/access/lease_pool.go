@@ -40,11 +40,13 @@ type leasePool struct {
 	// nodes is how many cores there are.
 	nodes atomic.Int64
 
-	mu      sync.Mutex
-	watched map[*lease]bool
-	kick    chan struct{}
-	stop    context.CancelFunc
-	loops   sync.WaitGroup
+	mu sync.Mutex
+	// looked is when, by this machine's clock, the clock of the database showed shown.
+	looked, shown time.Time
+	watched       map[*lease]bool
+	kick          chan struct{}
+	stop          context.CancelFunc
+	loops         sync.WaitGroup
 }
 
 // openLeases makes the leases of a core that shares the database, or nil for one that has it for itself.
@@ -65,11 +67,35 @@ func (p *leasePool) start(ctx context.Context, find func(token string) *lease) e
 	if err := p.store.closeRows(ctx, p.cluster.ID()); err != nil {
 		return err
 	}
+	if err := p.compareClocks(ctx); err != nil {
+		return err
+	}
 	loops, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	p.loops.Go(func() { p.returnLoop(loops) })
 	p.loops.Go(func() { p.answerRecalls(loops, find) })
 	return nil
+}
+
+// compareClocks looks at the clock of the database.
+func (p *leasePool) compareClocks(ctx context.Context) error {
+	asked := time.Now()
+	shown, err := p.store.readClock(ctx)
+	if err != nil {
+		return fmt.Errorf("read the clock of the database: %w", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.looked, p.shown = asked, shown
+	return nil
+}
+
+// now returns the time by the clock of the database. It is ahead by the time that a question takes, at most: nothing is used in a minute
+// that is over.
+func (p *leasePool) now() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.shown.Add(time.Since(p.looked))
 }
 
 // close gives back what is left. No request may be under way.
@@ -85,15 +111,23 @@ func (p *leasePool) close() {
 	}
 }
 
-// take asks the database for a part of a token's limits.
+// take asks the database for a part of a token's limits. A wish for a new request is one for now: if that is another minute than that of the
+// wish, nothing was taken.
 func (p *leasePool) take(ctx context.Context, token string, w wish, limits Limits) (out taken, err error) {
 	// The answer counts even if the client has gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTimeout)
 	defer cancel()
 	err = p.store.store.Tx(ctx, "take quota", func(ctx context.Context) error {
 		out = taken{}
-		if err := p.store.lockToken(ctx, token); err != nil {
+		now, err := p.store.lockToken(ctx, token)
+		if err != nil {
 			return err
+		}
+		if w.isNew {
+			w.at, out.moved = now, now.Unix()/60 != w.at.Unix()/60
+		}
+		if out.at = w.at; out.moved {
+			return nil
 		}
 		all, others, seeded, err := p.store.readUse(ctx, token, p.node, w.at)
 		if err == nil && !seeded {
@@ -226,6 +260,9 @@ func (p *leasePool) returnLoop(ctx context.Context) {
 		}
 		if time.Since(counted) > idleFor {
 			p.countNodes(ctx)
+			if err := p.compareClocks(ctx); err != nil && ctx.Err() == nil {
+				p.log.Debug("the clock of the database is not known exactly", "error", err)
+			}
 			counted = time.Now()
 		}
 		for _, l := range p.allWatched() {

@@ -30,7 +30,9 @@ type leaseRow struct {
 
 // wish is what to take of a token's limits.
 type wish struct {
-	at time.Time
+	// at is in the windows from which it is taken, by the clock of the database. isNew says that these are those of now.
+	at    time.Time
+	isNew bool
 	// need is what a request lacks, at the price; more is how many such requests are wanted beyond it.
 	need  need
 	price int64
@@ -41,6 +43,9 @@ type wish struct {
 
 // taken is the answer to a wish.
 type taken struct {
+	// at is in the windows that were looked at. moved says that they are not those of the wish, and nothing was taken.
+	at                time.Time
+	moved             bool
 	requests, credits int64
 	// open says that there is more than is needed.
 	open bool
@@ -50,9 +55,19 @@ type taken struct {
 	others    *counter
 }
 
-// lockToken makes those that take of a token's limits do so one after the other.
-func (s *leaseStore) lockToken(ctx context.Context, token string) error {
-	return s.store.Writer(ctx).Exec("SELECT pg_advisory_xact_lock(hashtextextended('quota/' || ?, 0))", token).Error
+// lockToken makes those that take of a token's limits do so one after the other. It returns the time of the database after that.
+func (s *leaseStore) lockToken(ctx context.Context, token string) (time.Time, error) {
+	var now int64
+	err := s.store.Writer(ctx).Raw("SELECT pg_advisory_xact_lock(hashtextextended('quota/' || ?, 0)), "+store.ClockSQL(s.store), token).
+		Row().Scan(new(any), &now)
+	return store.FromMillis(now), err
+}
+
+// readClock returns the time of the database.
+func (s *leaseStore) readClock(ctx context.Context) (time.Time, error) {
+	var now int64
+	err := s.store.DB(ctx).Raw("SELECT " + store.ClockSQL(s.store)).Scan(&now).Error
+	return store.FromMillis(now), err
 }
 
 // readUse returns what was taken of a token's limits in the windows that hold a time: by all, and by others than node.
@@ -157,7 +172,7 @@ func (s *leaseStore) dropAll(ctx context.Context) error {
 	})
 }
 
-// purge deletes what lies before every window, with a margin for clocks that differ.
+// purge deletes what lies before every window, with a margin.
 func (s *leaseStore) purge(ctx context.Context, now time.Time) error {
 	return s.store.Tx(ctx, "delete old quota leases", func(ctx context.Context) error {
 		return s.store.Writer(ctx).Exec(`DELETE FROM quota_leases WHERE span = 1 AND start < ? OR span = 60 AND start < ?

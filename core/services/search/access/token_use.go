@@ -7,37 +7,39 @@ import (
 	"github.com/patchbay-dev/patchbay/core/services/search/audit"
 )
 
-// Reserve admits a request at the price, or returns the limit that it would exceed; then nothing has changed.
-func (t *Token) Reserve(ctx context.Context, now time.Time, price int64) (*Exceeded, error) {
-	if l := t.lease; l != nil {
-		if x, err := l.reserve(ctx, now, price, t.Limits); x != nil || err != nil {
-			return x, err
-		}
-		t.counter.addReservation(now, price)
-		return nil, nil
+// Reserve admits a request at the price, or returns the limit that it would exceed; then nothing has changed. counted is the time in whose
+// windows the request counts, or was refused: now, or that of the database where several cores share the limits.
+func (t *Token) Reserve(ctx context.Context, now time.Time, price int64) (counted time.Time, x *Exceeded, err error) {
+	l := t.lease
+	if l == nil {
+		return now, t.counter.reserve(now, price, t.Limits), nil
 	}
-	return t.counter.reserve(now, price, t.Limits), nil
+	counted, x, err = l.reserve(ctx, price, t.Limits)
+	if x == nil && err == nil {
+		t.counter.addReservation(now, price)
+	}
+	return counted, x, err
 }
 
 // ReplaceReservation replaces a reservation by one at the price next, or returns the limit that it would exceed; then
-// nothing has changed. began is when the request was admitted.
-func (t *Token) ReplaceReservation(ctx context.Context, now, began time.Time, price, next int64) (*Exceeded, error) {
+// nothing has changed. counted is what Reserve has returned.
+func (t *Token) ReplaceReservation(ctx context.Context, now, counted time.Time, price, next int64) (*Exceeded, error) {
 	l := t.lease
 	if l == nil {
 		return t.counter.replaceReservation(now, price, next, t.Limits), nil
 	}
-	if x, err := l.replace(ctx, began, price, next, t.Limits); x != nil || err != nil {
+	if x, err := l.replace(ctx, counted, price, next, t.Limits); x != nil || err != nil {
 		return x, err
 	}
 	t.counter.moveReservation(next - price)
 	return nil, nil
 }
 
-// Settle replaces a reservation by the credits that were used. began is when the request was admitted.
-func (t *Token) Settle(now, began time.Time, price, credits int64, outcome audit.Outcome) {
+// Settle replaces a reservation by the credits that were used. began is when the request was admitted, counted what Reserve has returned.
+func (t *Token) Settle(now, began, counted time.Time, price, credits int64, outcome audit.Outcome) {
 	t.counter.settleReservation(now, began, price, credits, outcome)
 	if l := t.lease; l != nil {
-		l.settle(began, price, credits)
+		l.settle(counted, price, credits)
 	}
 }
 

@@ -121,7 +121,7 @@ func (l *Log) settleGone(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		interrupted, err := l.Store.settleWriter(ctx, id)
+		interrupted, err := l.Store.settleWriter(ctx, id, l.now())
 		if err != nil {
 			return fmt.Errorf("end the requests of writer %d: %w", id, err)
 		}

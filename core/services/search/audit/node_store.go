@@ -63,7 +63,7 @@ func (r *Store) goneWriters(ctx context.Context, shared bool) (ids []int64, err 
 }
 
 // settleWriter ends a writer: it closes the requests that it has left open, and adds those to the roll-ups that are not part of them.
-func (r *Store) settleWriter(ctx context.Context, id int64) (interrupted int64, err error) {
+func (r *Store) settleWriter(ctx context.Context, id int64, now time.Time) (interrupted int64, err error) {
 	err = r.store.RetryTx(ctx, "end a writer of requests", func(ctx context.Context) error {
 		w := r.store.Writer(ctx)
 		var rows []struct{ Rolled, RolledAt int64 }
@@ -95,9 +95,18 @@ func (r *Store) settleWriter(ctx context.Context, id int64) (interrupted int64, 
 		if err := r.addSlice(ctx, rollupUpsert(r.store.Dialect()), sortedKeys(fresh.pending), fresh.pending); err != nil {
 			return err
 		}
-		return w.Exec("UPDATE search_writers SET ended = TRUE WHERE id = ?", id).Error
+		return w.Exec("UPDATE search_writers SET ended = TRUE, rolled_at = ? WHERE id = ?", now.UnixMilli(), id).Error
 	})
 	return interrupted, err
+}
+
+// purgeWriters deletes the writers that ended before the requests that are kept. The last one stays: its id must not be given again to
+// another one, beside a process that was stopped.
+func (r *Store) purgeWriters(ctx context.Context, before time.Time) error {
+	return r.store.Tx(ctx, "delete old writers of requests", func(ctx context.Context) error {
+		return r.store.Writer(ctx).Exec("DELETE FROM search_writers WHERE ended AND rolled_at < ? AND id < (SELECT MAX(id) FROM search_writers)",
+			before.Add(-clockSlack).UnixMilli()).Error
+	})
 }
 
 // clockSlack is by how much the clocks of cores may differ.

@@ -18,12 +18,18 @@ func (l *Log) PurgeOldRecords(ctx context.Context, retention time.Duration) erro
 			return err
 		}
 		if !more {
-			return l.purgeRollups(ctx)
+			break
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
+	if l.Store.isPostgres() {
+		if err := l.Store.purgeWriters(ctx, rows); err != nil {
+			return err
+		}
+	}
+	return l.purgeRollups(ctx)
 }
 
 // purgeRollups deletes the sums that no chart shows any more.

@@ -94,7 +94,7 @@ func (r *rollups) close(ctx context.Context) {
 	case r.writer == 0:
 		err = r.store.SetMark(ctx, MarkRollups, CleanEnd)
 	default:
-		_, err = r.store.settleWriter(ctx, r.writer)
+		_, err = r.store.settleWriter(ctx, r.writer, r.now())
 	}
 	if err != nil {
 		r.log.Error("cannot store the last statistics; rebuilt at the next start", "error", err)

@@ -23,8 +23,8 @@ type attempt struct {
 	call  *Call
 
 	started time.Time
-	// began is when the call was admitted, by the proxy's clock.
-	began time.Time
+	// counted is in the windows of the quota in which the call counts.
+	counted time.Time
 	// clientCtx is the context of the client's request. It decides whether another backend or key is tried, nothing
 	// else.
 	clientCtx context.Context
@@ -142,7 +142,7 @@ func (a *attempt) reserveCredits(ctx context.Context, l *chainedBackend) error {
 		return nil
 	}
 	now := a.proxy.now()
-	x, err := a.call.Token.ReplaceReservation(ctx, now, a.began, a.reserved, next)
+	x, err := a.call.Token.ReplaceReservation(ctx, now, a.counted, a.reserved, next)
 	switch {
 	case err != nil:
 		return err

@@ -98,7 +98,7 @@ func (c *Call) keyCaller() keys.Caller { return keys.Caller{Token: c.Token.Id, P
 // client may see.
 func (p *Proxy) Perform(ctx context.Context, st *State, c *Call) (*Answer, error) {
 	began := p.now()
-	run := &attempt{proxy: p, state: st, call: c, began: began, cachePolicy: st.cachePolicyFor(c)}
+	run := &attempt{proxy: p, state: st, call: c, cachePolicy: st.cachePolicyFor(c)}
 	first := st.candidatesFor(c)[0]
 	if run.findCached(first) == nil {
 		run.reserved = run.priceAt(first)
@@ -108,10 +108,12 @@ func (p *Proxy) Perform(ctx context.Context, st *State, c *Call) (*Answer, error
 		// Until the end is known the row holds the reservation: it is what a crash makes the call cost.
 		Credits: run.reserved,
 	}}
-	if x, err := c.Token.Reserve(ctx, began, run.reserved); err != nil {
+	counted, x, err := c.Token.Reserve(ctx, began, run.reserved)
+	if err != nil {
 		return nil, err
-	} else if x != nil {
-		return nil, p.refuseCall(r, c, x)
+	}
+	if run.counted = counted; x != nil {
+		return nil, p.refuseCall(r, c, x, counted)
 	}
 	if p.audit != nil {
 		p.audit.Begin(r)
@@ -132,17 +134,16 @@ func (p *Proxy) Perform(ctx context.Context, st *State, c *Call) (*Answer, error
 	return ans, err
 }
 
-// refuseCall counts and audits a call that would exceed a limit, and returns its fault.
-func (p *Proxy) refuseCall(r *audit.Record, c *Call, x *access.Exceeded) error {
-	now := p.now()
-	c.Token.CountRefused(now, r.Time)
+// refuseCall counts and audits a call that would exceed a limit, and returns its fault. at is when it was refused, by the clock of the limit.
+func (p *Proxy) refuseCall(r *audit.Record, c *Call, x *access.Exceeded, at time.Time) error {
+	c.Token.CountRefused(p.now(), r.Time)
 	p.metrics.countRefusal(x)
 	r.Outcome, r.Status, r.ErrorCode, r.Credits, r.Finished = audit.Refused, 429, string(fault.QuotaExhausted), 0, true
 	r.Detail = x.ReachedLimit().Encode()
 	if p.audit != nil {
 		p.audit.Begin(r)
 	}
-	return x.AsFault(now)
+	return x.AsFault(at)
 }
 
 // MaxLogged is how much of a body the audit keeps, in bytes: bodies wait in memory for their group commit.
@@ -187,7 +188,7 @@ func (p *Proxy) settleCall(r *audit.Record, c *Call, run *attempt, ans *Answer, 
 			status = e.HTTPStatus()
 		}
 	}
-	c.Token.Settle(p.now(), r.Time, run.reserved, credits, outcome)
+	c.Token.Settle(p.now(), r.Time, run.counted, run.reserved, credits, outcome)
 	took := time.Since(run.started)
 	p.metrics.observeRequest(c.Op.Name, status, took, run.upstream, run.plugin, credits)
 	if p.audit == nil {

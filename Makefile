@@ -230,8 +230,8 @@ release-protos: generate
 	cd sdk && $(GO) test -count=1 -trimpath ./proto/internal/compat
 	cp sdk/proto/patchbay.binpb sdk/proto/released.binpb
 
-# Linters, that generated files and module files are what their sources say, and that nothing calls what is known to be
-# vulnerable, where the database of vulnerabilities can be reached.
+# Linters, that generated files and module files are what their sources say, that nothing calls what is known to be
+# vulnerable, where the database of vulnerabilities can be reached, and that the Helm chart is valid.
 check: generate
 	@test -z "$$(gofmt -l core config plugins sdk examples)" || { gofmt -l core config plugins sdk examples; echo "the files above are not formatted: run gofmt -w"; exit 1; }
 	@git diff --exit-code -- '*.pb.go' '*.binpb' '*_templ.go' '*.br' $(UI)/static/app.css $(LICENCES) 'core/docs/reference-*.md' || { echo "generated files differ: run make generate and commit"; exit 1; }
@@ -248,6 +248,9 @@ check: generate
 	cd sdk && ../$(TOOLS)/golangci-lint run ./...
 	cd core/tools && $(GO) build -trimpath -o ../../$(TOOLS)/ ./vulncheck
 	$(TOOLS)/vulncheck . sdk
+	cd core/tools/helm && $(GO) vet ./... && $(GO) test -trimpath ./... && $(GO) mod tidy -diff
+	cd core/tools/helm && $(GO) build -trimpath -o ../../../$(TOOLS)/ helm.sh/helm/v3/cmd/helm
+	$(TOOLS)/helm lint --strict --kube-version 1.31 examples/replicas/helm
 
 # What core/docs/CONTRIBUTING.md says of names and comments, counted for each package.
 names:

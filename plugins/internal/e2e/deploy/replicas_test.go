@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/patchbay-dev/patchbay/plugins/internal/dockertest"
 	"github.com/patchbay-dev/patchbay/plugins/internal/e2e/kit"
 	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
@@ -219,7 +221,7 @@ func checkReplicas(t *testing.T, r *replicas, address string, while func()) {
 	})
 }
 
-// TestReplicasExample checks the compose files of three cores with compose, and their plugin.hcl with the core.
+// TestReplicasExample checks the compose files of three cores with compose, and plugin.hcl, also that of the Helm chart, with the core.
 func TestReplicasExample(t *testing.T) {
 	t.Parallel()
 	newest := dockertest.NewestCompose(t)
@@ -257,9 +259,13 @@ func TestReplicasExample(t *testing.T) {
 			t.Errorf("core-%d: %+v", i+1, s)
 		}
 	}
-	c := kit.NewCore(t, readReplicasFile(t, "config/plugin.hcl"), "SVC_REPLICAS=true", "SVC_SECRET_KEY="+key,
-		"SVC_DATABASE_URL=postgres://patchbay:secret@postgres:5432/patchbay?sslmode=disable")
-	if out := c.Run("", "config", "check"); out.Status != 0 || out.Stderr != "" {
-		t.Errorf("config check: status %d: %s%s", out.Status, out.Stdout, out.Stderr)
+	var chart struct{ Config string }
+	kit.Must(t, yaml.Unmarshal([]byte(readReplicasFile(t, "helm/values.yaml")), &chart))
+	for name, hcl := range map[string]string{"config/plugin.hcl": readReplicasFile(t, "config/plugin.hcl"), "helm/values.yaml": chart.Config} {
+		c := kit.NewCore(t, hcl, "SVC_REPLICAS=true", "SVC_SECRET_KEY="+key,
+			"SVC_DATABASE_URL=postgres://patchbay:secret@postgres:5432/patchbay?sslmode=disable")
+		if out := c.Run("", "config", "check"); out.Status != 0 || out.Stderr != "" {
+			t.Errorf("%s: config check: status %d: %s%s", name, out.Status, out.Stdout, out.Stderr)
+		}
 	}
 }

@@ -91,7 +91,8 @@ func (s *Sender) runDelivery(ctx context.Context, job *queue.Job, _ queue.Progre
 		return nil, retryAfter(wait, errBusy)
 	}
 	outcome, pause, warnings, err := s.attemptHoldingGate(ctx, d, m, release)
-	return s.recordOutcome(ctx, d, outcome, pause, warnings, err)
+	result, err := s.recordOutcome(ctx, d, outcome, pause, warnings, err)
+	return s.retryRecording(ctx, d, result, err)
 }
 
 // attemptHoldingGate makes an attempt while the recipient's gate is held, and releases the gate, whatever the channel

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
+
+	"github.com/patchbay-dev/patchbay/core/event"
 )
 
 // pendingOutcome is the outcome of an attempt that could not be stored.
@@ -60,4 +63,22 @@ func (s *Sender) flushPendingOutcome(ctx context.Context, d *delivery, e pending
 		return s.completeDelivery(ctx, d, e.state, e.warnings)
 	}
 	return nil, s.failDelivery(ctx, d, e.state, e.reason)
+}
+
+// recordPause is the pause before an outcome that could not be stored is stored again, where several nodes share the database.
+const recordPause = time.Second
+
+// retryRecording stores the pending outcome of a delivery whose job has run, until that succeeds or the job loses its node: another node, which
+// may run the job next, does not know it. result and failed are those of the run so far. For a core alone the next run stores it.
+func (s *Sender) retryRecording(ctx context.Context, d *delivery, result any, failed error) (any, error) {
+	if !s.cfg.Store.Shared() {
+		return result, failed
+	}
+	for {
+		e, ok := s.pending.findOutcome(d.ID)
+		if !ok || event.Sleep(ctx, recordPause) != nil {
+			return result, failed
+		}
+		result, failed = s.flushPendingOutcome(ctx, d, e)
+	}
 }

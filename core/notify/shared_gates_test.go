@@ -1,12 +1,16 @@
 package notify
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/plugin/client"
+	"github.com/patchbay-dev/patchbay/core/queue"
+	sdk "github.com/patchbay-dev/patchbay/sdk/notify"
 )
 
 // TestGatesOfNodes: one of all nodes sends to a recipient at a time, and all know its pause and how often it has failed.
@@ -57,4 +61,52 @@ func TestGatesOfNodes(t *testing.T) {
 		t.Fatalf("after a success the other node waits %s, %v", wait, err)
 	}
 	release(false, 0)
+}
+
+// forgetful is an owner that fails to hear of an end so many times.
+type forgetful struct {
+	Owner
+	fails int
+}
+
+func (*forgetful) Wanted(context.Context, string) (bool, error) { return true, nil }
+
+func (o *forgetful) Ended(context.Context, Delivery) error {
+	if o.fails--; o.fails >= 0 {
+		return errors.New("the database is gone")
+	}
+	return nil
+}
+
+// TestOutcomeAtOtherNodes: what one node knows of an attempt is stored before another node can run the job of the delivery.
+func TestOutcomeAtOtherNodes(t *testing.T) {
+	url := testkit.Postgres(t)
+	ch := fake.NewNotifier(sdk.Descriptor{})
+	open := func(id string, fails int) *Sender {
+		st := testkit.SharedStore(t, url, Migrations())
+		s, err := New(Config{Store: st, Cluster: testkit.OpenCluster(t, st, id, true),
+			Channel: func(string) (client.Notifier, error) { return ch, nil }})
+		testkit.Must(t, err)
+		s.owners["shop"] = &forgetful{fails: fails}
+		return s
+	}
+	a, b := open("a", 2), open("b", 0)
+	d := delivery{ID: "ntf_1", MessageID: "ntm_1", Service: "shop", Channel: "notify.ops", State: Waiting, CreatedAt: time.Now().UnixMilli()}
+	testkit.Must(t, a.cfg.Store.Tx(t.Context(), "store", func(ctx context.Context) error {
+		w := a.cfg.Store.Writer(ctx)
+		if err := w.Create(&message{ID: d.MessageID, Service: "shop", Key: "k", Kind: "k", Title: "t", CreatedAt: d.CreatedAt}).Error; err != nil {
+			return err
+		}
+		return w.Create(&d).Error
+	}))
+	job := &queue.Job{ID: "job_1", Payload: []byte(`{"id":"ntf_1"}`)}
+	for _, s := range []*Sender{a, b} {
+		result, err := s.runDelivery(t.Context(), job, nil)
+		if got, _ := result.(map[string]any); err != nil || got["state"] != Delivered {
+			t.Errorf("%v, %v", result, err)
+		}
+	}
+	if n := len(ch.Sent()); n != 1 {
+		t.Errorf("%d sent", n)
+	}
 }

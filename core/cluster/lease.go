@@ -59,7 +59,9 @@ type confirmation struct {
 
 // takeRow makes the row of this node its own, in a new epoch, or returns the row of the process that has it.
 func (c *Cluster) takeRow(ctx context.Context) (mine confirmation, holder *nodeRow, err error) {
+	c.mu.Lock()
 	about, err := json.Marshal(c.cfg.About)
+	c.mu.Unlock()
 	if err != nil {
 		return mine, nil, err
 	}

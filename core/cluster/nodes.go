@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,8 @@ type About struct {
 	// Services are those that are switched on there, Instances the references of the plugins.
 	Services  []string `json:"services,omitempty"`
 	Instances []string `json:"instances,omitempty"`
+	// Places are where it is among the places to which jobs belong, as the engines of containers.
+	Places []string `json:"places,omitempty"`
 	// Backups is the directory of its backups.
 	Backups string `json:"backups,omitempty"`
 }
@@ -53,6 +56,9 @@ type Node struct {
 	Started, Seen time.Time
 	Ago           time.Duration
 }
+
+// Works reports whether the node runs and has not been lost.
+func (n Node) Works() bool { return n.State == Running || n.State == Draining }
 
 // nodeRow is a row of core_nodes, with the time of the database.
 type nodeRow struct {
@@ -118,7 +124,7 @@ func ListRunning(ctx context.Context, s *store.Store) (ids []string, err error) 
 	}
 	nodes, err := ListNodes(ctx, s)
 	for _, n := range nodes {
-		if n.State == Running || n.State == Draining {
+		if n.Works() {
 			ids = append(ids, n.ID)
 		}
 	}
@@ -129,7 +135,7 @@ func ListRunning(ctx context.Context, s *store.Store) (ids []string, err error) 
 // instances, where its backups go.
 func (a About) Differences(others []Node) (out []string) {
 	for _, n := range others {
-		if n.State != Running && n.State != Draining {
+		if !n.Works() {
 			continue
 		}
 		for _, d := range []struct{ what, ours, theirs string }{
@@ -143,6 +149,25 @@ func (a About) Differences(others []Node) (out []string) {
 		}
 	}
 	return out
+}
+
+// SetPlaces says at which places this node is, instead of those that it has named before.
+func (c *Cluster) SetPlaces(ctx context.Context, places []string) error {
+	c.mu.Lock()
+	epoch := c.epoch
+	c.cfg.About.Places = slices.Clone(places)
+	about, err := json.Marshal(c.cfg.About)
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	err = c.store.QueueTx(ctx, "name the places of a node", func(ctx context.Context) error {
+		return c.store.Writer(ctx).Exec("UPDATE core_nodes SET about = ? WHERE id = ? AND epoch = ?", string(about), c.cfg.ID, epoch).Error
+	})
+	if err != nil {
+		return fmt.Errorf("name the places of node %s: %w", c.cfg.ID, err)
+	}
+	return nil
 }
 
 // SetDrain asks a node to take no new work, or to take it again. The node follows within a few seconds.

@@ -57,7 +57,7 @@ func (q *Queue) cancelRow(ctx context.Context, r *row) (*row, error) {
 			return nil, err
 		}
 	}
-	if err := q.cancelEverywhere(ctx, r.ID); err != nil {
+	if err := cancelEverywhere(ctx, q, r.ID); err != nil {
 		return nil, err
 	}
 	return r, q.addEvent(ctx, r, EventCancel, map[string]any{})

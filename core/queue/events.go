@@ -91,9 +91,9 @@ func (q *Queue) addEvent(ctx context.Context, job *row, kind string, data any) e
 	return nil
 }
 
-// toBusEvent returns what the bus has of an event of this node.
-func (r *eventRow) toBusEvent() event.Event {
-	return event.Event{Seq: r.Seq, Type: r.Type, Data: r.toEvent()}
+// publishEvent tells followers of an event that has been committed, here and at other nodes.
+func (q *Queue) publishEvent(r eventRow) {
+	q.relay.Publish(TopicOf(r.JobID), event.Event{Seq: r.Seq, Type: r.Type, Data: r.toEvent()})
 }
 
 // maxEvents is the most that one call of Events returns.

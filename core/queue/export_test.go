@@ -18,10 +18,11 @@ func (q *Queue) InitSchedules(ctx context.Context) error { return q.initSchedule
 func (q *Queue) FireDue(ctx context.Context) time.Duration {
 	return q.fireDue(ctx, q.newOutage())
 }
-func (q *Queue) Clean(ctx context.Context) error              { return q.deleteOld(ctx) }
-func (q *Queue) Recover(ctx context.Context, sole bool) error { return q.recoverOrphans(ctx, sole) }
-func (q *Queue) Beat(ctx context.Context) error               { return q.confirmRunning(ctx) }
-func (q *Queue) Owner() string                                { return q.processOwner }
+func (q *Queue) Clean(ctx context.Context) error                  { return q.deleteOld(ctx) }
+func (q *Queue) Recover(ctx context.Context, sole bool) error     { return q.recoverOrphans(ctx, sole) }
+func (q *Queue) Beat(ctx context.Context) error                   { return q.confirmRunning(ctx) }
+func (q *Queue) TellWaiting(ctx context.Context, due int64) error { return tellWaiting(ctx, q, due) }
+func (q *Queue) Owner() string                                    { return q.processOwner }
 
 // HasSchedule reports whether this process knows a schedule.
 func (q *Queue) HasSchedule(name string) bool {
@@ -84,7 +85,9 @@ func (q *Queue) Statements() []Statement {
 		Statement{"last event", sqlLastEvent, nil, false},
 	)
 	if q.store.Dialect() == store.Postgres {
-		out = append(out, Statement{"unnumbered", sqlUnnumbered, nil, false})
+		out = append(out, Statement{"unnumbered", sqlUnnumbered, nil, false},
+			Statement{"places", withClock(q.store, sqlPlacesDue), []any{1}, true},
+			Statement{"waiting", withClock(q.store, sqlTellWaiting), []any{"w", "p", 1, "w", 10}, true})
 	} else {
 		out = append(out, Statement{"next", sqlNext, []any{types}, false}, Statement{"claim", sqlClaim, []any{"o", 1, 1, types}, false})
 	}

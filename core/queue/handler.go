@@ -23,6 +23,10 @@ type Handler struct {
 	// Limit is how many jobs of this type run at once in this process, so that long ones leave workers to others; 0
 	// means as many as there are workers.
 	Limit int
+	// Place, if set, says where among the nodes of the database jobs of this type begin: place is the name of that of new jobs, "" for any node
+	// that is at its own, and here tells that this process is at place. It is called often. A name has no "@" and at most 64 bytes, and the
+	// node announces it by cluster.SetPlaces.
+	Place func() (place string, here bool)
 	// Timeout bounds one attempt; 0 means no bound.
 	Timeout time.Duration
 	// MaxAttempts is how often a job is tried when it fails for a passing reason (see Temporary); 0 means once.

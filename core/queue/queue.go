@@ -214,7 +214,7 @@ func (q *Queue) Start(ctx context.Context) error {
 	q.keepers.Go(q.runHeartbeat)
 	q.keepers.Go(q.runRetention)
 	if sharesDatabase(q) {
-		q.keepers.Go(q.followNodes)
+		q.keepers.Go(func() { followNodes(q) })
 	}
 	if err := q.dispatch.start(ctx); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
@@ -222,7 +222,7 @@ func (q *Queue) Start(ctx context.Context) error {
 	if !q.cfg.NoSchedules {
 		q.loops.Go(q.runSchedules)
 		if sharesDatabase(q) {
-			q.loops.Go(q.followSchedules)
+			q.loops.Go(func() { followSchedules(q) })
 		}
 	}
 	return nil

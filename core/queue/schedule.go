@@ -54,7 +54,7 @@ func (q *Queue) SetSchedule(ctx context.Context, s Schedule) error {
 			return err
 		}
 		q.store.AfterCommit(ctx, func() { q.putSchedule(made) })
-		return q.announceSchedules(ctx)
+		return announceSchedules(ctx, q)
 	})
 }
 
@@ -65,13 +65,13 @@ func (q *Queue) RemoveSchedule(ctx context.Context, name string) error {
 		if err := q.store.Writer(ctx).Exec(`DELETE FROM job_schedules WHERE name = ?`, name).Error; err != nil {
 			return fmt.Errorf("remove the schedule %q: %w", name, err)
 		}
-		q.store.AfterCommit(ctx, func() { q.dropSchedule(name) })
-		return q.announceSchedules(ctx)
+		q.store.AfterCommit(ctx, func() { dropSchedule(q, name) })
+		return announceSchedules(ctx, q)
 	})
 }
 
 // dropSchedule removes a schedule from those that this process knows.
-func (q *Queue) dropSchedule(name string) {
+func dropSchedule(q *Queue, name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.schedules = slices.DeleteFunc(slices.Clone(q.schedules), func(s *schedule) bool { return s.Name == name })

@@ -12,7 +12,7 @@ import (
 const topicSchedules = "queue.schedule"
 
 // announceSchedules has the other nodes read the schedules once the transaction in ctx has committed.
-func (q *Queue) announceSchedules(ctx context.Context) error {
+func announceSchedules(ctx context.Context, q *Queue) error {
 	if !sharesDatabase(q) {
 		return nil
 	}
@@ -20,10 +20,10 @@ func (q *Queue) announceSchedules(ctx context.Context) error {
 }
 
 // followSchedules takes in the schedules that other nodes set and remove, until the queue stops.
-func (q *Queue) followSchedules() {
+func followSchedules(q *Queue) {
 	failing := q.newOutage()
 	q.cfg.Cluster.Follow(q.claiming, topicSchedules, func(ctx context.Context, _ []string) {
-		if err := q.readSchedules(ctx); err != nil && ctx.Err() == nil {
+		if err := readSchedules(ctx, q); err != nil && ctx.Err() == nil {
 			failing.fail("read the schedules of other nodes", err)
 			return
 		}
@@ -38,7 +38,7 @@ type scheduleRow struct {
 }
 
 // readSchedules makes the schedules of this process those of the database. The ones of its program stay.
-func (q *Queue) readSchedules(ctx context.Context) error {
+func readSchedules(ctx context.Context, q *Queue) error {
 	known := q.allSchedules()
 	var rows []scheduleRow
 	if err := q.store.DB(ctx).Raw(`SELECT * FROM job_schedules ORDER BY name`).Scan(&rows).Error; err != nil {
@@ -60,7 +60,7 @@ func (q *Queue) readSchedules(ctx context.Context) error {
 	}
 	for _, s := range known {
 		if s.shared && !stored[s.Name] {
-			q.dropSchedule(s.Name)
+			dropSchedule(q, s.Name)
 		}
 	}
 	return nil

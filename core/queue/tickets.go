@@ -51,6 +51,9 @@ func ticketQueue(h *Handler) string {
 }
 
 func (d *ticketDispatcher) start(ctx context.Context) error {
+	if err := d.dropPlaces(ctx); err != nil {
+		return err
+	}
 	if err := d.replaceLost(ctx); err != nil {
 		return err
 	}
@@ -83,6 +86,9 @@ func (d *ticketDispatcher) watchTickets() {
 		if err == nil && time.Since(checked) > deadAfter*q.cfg.Heartbeat {
 			checked = time.Now()
 			err = d.replaceLost(q.claiming)
+			if err == nil && sharesDatabase(q) {
+				err = tellWaiting(q.claiming, q, ticketAge*1000)
+			}
 		}
 		if err != nil && q.claiming.Err() == nil {
 			failing.fail("give tickets to jobs", err)
@@ -90,6 +96,16 @@ func (d *ticketDispatcher) watchTickets() {
 		}
 		failing.end()
 	}
+}
+
+// dropPlaces has all jobs begin here if this core is alone.
+func (d *ticketDispatcher) dropPlaces(ctx context.Context) error {
+	if sharesDatabase(d.queue) || !d.queue.store.Exclusive() {
+		return nil
+	}
+	return d.queue.store.QueueTx(store.Essential(ctx), "drop places", func(ctx context.Context) error {
+		return d.queue.store.Writer(ctx).Exec(sqlDropPlaces).Error
+	})
 }
 
 func (d *ticketDispatcher) replaceLost(ctx context.Context) error {
@@ -116,12 +132,16 @@ func (d *ticketDispatcher) replaceTickets(ctx context.Context, sql string) error
 	return nil
 }
 
-// openKinds returns the types of which one more job may begin here: those without a limit and those with one, and of how many jobs of each of
-// the latter there is room.
-func (d *ticketDispatcher) openKinds(busy map[string]int) (open, limited []string, room int) {
+// openKinds returns the kinds of tickets of which one more job may begin here: those without a limit and those with one, and of how many jobs
+// of each of the latter there is room. taken counts those of the latter that are about to begin.
+func (d *ticketDispatcher) openKinds(taken map[string]int) (open, limited []string, room int) {
 	q := d.queue
 	if alive, _ := currentOwner(q); q.isHeld() || alive.Err() != nil || q.claiming.Err() != nil {
 		return nil, nil, 0
+	}
+	busy := map[string]int{}
+	for kind, n := range taken {
+		busy[typeOfKind(kind)] += n
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -129,13 +149,16 @@ func (d *ticketDispatcher) openKinds(busy map[string]int) (open, limited []strin
 		busy[r.row.Type]++
 	}
 	for kind, h := range q.handlers {
-		switch left := h.Limit - busy[kind]; {
+		left := h.Limit - busy[kind]
+		switch here := kindsHere(h); {
+		case len(here) == 0:
 		case h.Limit <= 0:
-			open = append(open, kind)
-		case left > 0 && (room == 0 || left < room):
-			limited, room = append(limited, kind), left
+			open = append(open, here...)
 		case left > 0:
-			limited = append(limited, kind)
+			limited = append(limited, here...)
+			if room == 0 || left < room {
+				room = left
+			}
 		}
 	}
 	return open, limited, room
@@ -258,7 +281,7 @@ func (d *ticketDispatcher) changeRow(ctx context.Context, name, statement string
 // insert implements dispatcher. A job of a type that does not run here gets its ticket from a core where it does.
 func (d *ticketDispatcher) insert(ctx context.Context, r *row) (ok bool, err error) {
 	q, h := d.queue, d.queue.handlers[r.Type]
-	args := []any{r.ID, r.Type, r.DedupKey, r.Actor, r.Payload, r.RunAt, r.CreatedAt, h != nil, ticketQueue(h)}
+	args := []any{r.ID, r.Type, r.DedupKey, r.Actor, r.Payload, r.RunAt, r.CreatedAt, h != nil, ticketQueue(h), placeOf(h)}
 	write := func(conn gorm.ConnPool) error {
 		ok = false
 		return readRows(ctx, conn, sqlSubmitTicketed, args, func(rows *sql.Rows) error {

@@ -15,12 +15,16 @@ const (
 	ticketBatch = 1000
 	// farTicket is from when on a ticket is scheduled by River's leader, in milliseconds. Nearer ones wait where workers look.
 	farTicket = 30_000
+	// placeMark stands between the type and the place in the kind of a ticket.
+	placeMark = "@"
+	// sqlKind is the kind of the ticket of a row of jobs.
+	sqlKind = `CASE WHEN place = '' THEN type ELSE type || '` + placeMark + `' || place END`
 )
 
 // sqlTicketColumns and sqlTicketValues make a ticket of a row of jobs. {kind} and {queue} depend on the type of the job.
 const (
 	sqlTicketColumns = `river_job (id, args, kind, max_attempts, queue, scheduled_at, state)`
-	sqlTicketValues  = `ticket, jsonb_build_object('job', id, 'claims', claims, 'type', type), type, 1, {queue}, to_timestamp(run_at / 1000.0),
+	sqlTicketValues  = `ticket, jsonb_build_object('job', id, 'claims', claims, 'type', type), ` + sqlKind + `, 1, {queue}, to_timestamp(run_at / 1000.0),
 		(CASE WHEN run_at > {now} + {far} THEN 'scheduled' ELSE 'available' END)::river_job_state`
 )
 
@@ -28,9 +32,9 @@ var (
 	// sqlSubmitTicketed stores a job, its first event and its ticket, unless there is one with the same dedup key. Without a run_at it may
 	// begin now, by the clock of the database.
 	sqlSubmitTicketed = ticketSQL("$9", `WITH made AS (
-			INSERT INTO jobs (id, type, state, dedup_key, actor, payload, last_seq, run_at, created_at, ticket)
+			INSERT INTO jobs (id, type, state, dedup_key, actor, payload, last_seq, run_at, created_at, ticket, place)
 			SELECT $1, $2, 'queued', $3, $4, $5, 1, CASE WHEN $6::bigint = 0 THEN {now} ELSE $6::bigint END, $7,
-				CASE WHEN $8::boolean THEN nextval('river_job_id_seq') ELSE 0 END ON CONFLICT DO NOTHING RETURNING *),
+				CASE WHEN $8::boolean THEN nextval('river_job_id_seq') ELSE 0 END, $10 ON CONFLICT DO NOTHING RETURNING *),
 		told AS (INSERT INTO job_events (job_id, seq, job_type, at, type, data)
 			SELECT id, last_seq, type, $7, '`+EventQueued+`', '{"state":"queued"}' FROM made),
 		ticketed AS (INSERT INTO `+sqlTicketColumns+` SELECT `+sqlTicketValues+` FROM made WHERE ticket <> 0)

@@ -6,7 +6,7 @@ import (
 
 func (i *Info) toProto() *enginev1.InfoResponse {
 	out := &enginev1.InfoResponse{
-		Version: i.Version, ApiVersion: i.APIVersion, Os: i.OS, Arch: i.Arch, Variant: i.Variant, ComposeError: i.ComposeError,
+		Version: i.Version, ApiVersion: i.APIVersion, Os: i.OS, Arch: i.Arch, Variant: i.Variant, ComposeError: i.ComposeError, Id: i.ID,
 	}
 	if i.Compose != nil {
 		out.Compose = &enginev1.ComposeInfo{Version: i.Compose.Version, PullPolicy: i.Compose.PullPolicy}
@@ -17,7 +17,7 @@ func (i *Info) toProto() *enginev1.InfoResponse {
 func infoFrom(p *enginev1.InfoResponse) *Info {
 	out := &Info{
 		Version: p.GetVersion(), APIVersion: p.GetApiVersion(), OS: p.GetOs(), Arch: p.GetArch(), Variant: p.GetVariant(),
-		ComposeError: p.GetComposeError(),
+		ComposeError: p.GetComposeError(), ID: p.GetId(),
 	}
 	if c := p.GetCompose(); c != nil {
 		out.Compose = &Compose{Version: c.GetVersion(), PullPolicy: c.GetPullPolicy()}

@@ -82,6 +82,9 @@ type Info struct {
 	// Compose is nil if none was asked for. ComposeError says why it cannot be used.
 	Compose      *Compose
 	ComposeError string
+	// ID is the same for all who reach this engine, and no other engine's; empty if it tells none. Cores that share a database tell by it which
+	// of them can work on the engine's containers.
+	ID string
 }
 
 // Compose is what a compose command is able to do.

@@ -55,7 +55,7 @@ var (
 		{ContainerID: "j", SampledAt: 1},
 	}
 	info = engine.Info{Version: "1", APIVersion: "2", OS: "linux", Arch: "arm", Variant: "v7",
-		Compose: &engine.Compose{Version: "3", PullPolicy: true}, ComposeError: "e"}
+		Compose: &engine.Compose{Version: "3", PullPolicy: true}, ComposeError: "e", ID: "x"}
 	event    = engine.Event{Type: "container", Action: "start", ID: "i", Labels: labels, At: 9}
 	progress = engine.PullProgress{CurrentBytes: 1, TotalBytes: 2, CompletedLayers: 3, TotalLayers: 4,
 		Active: []engine.Layer{{ID: "l", Status: "s", CurrentBytes: 5, TotalBytes: 6}}, Status: "t"}

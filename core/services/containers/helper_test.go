@@ -17,6 +17,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/fake"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
@@ -67,6 +68,8 @@ type env struct {
 	idle  bool
 	svc   *Service
 	queue *queue.Queue
+	// cluster is what the process is a node of; nil is a process alone.
+	cluster *cluster.Cluster
 	// notifiers are the channels of notifications.
 	notifiers channelSet
 	manager   *channels.Manager
@@ -136,12 +139,12 @@ func (e *env) start() {
 	e.manager = e.newManager(sender, e.ring)
 	svc, err := New(Config{
 		Sender: sender, Channels: e.manager, Store: e.store, Keyring: e.ring, Settings: e.set, DataDir: filepath.Join(e.dir, "data"),
-		Version: "1.2.3", Now: e.now, OutageWait: e.outageWait,
+		Version: "1.2.3", Now: e.now, OutageWait: e.outageWait, Cluster: e.cluster,
 		Providers: Providers{Engine: eng, Registries: []client.Registry{e.registry}, CodeHost: e.codeHost, Notify: e.notifiers.listed()},
 	})
 	e.must(err)
 	cfg := queue.Config{Store: e.store, Bus: event.NewBus(), Handlers: append(svc.Jobs(), sender.Jobs()...), Schedules: svc.Schedules(),
-		NoSchedules: true, Workers: e.workers}
+		NoSchedules: true, Workers: e.workers, Cluster: e.cluster}
 	if !e.idle {
 		cfg.Heartbeat, cfg.Poll, cfg.Grace = 100*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
 	}

@@ -38,11 +38,11 @@ func (s *Service) Jobs() []queue.Handler {
 	for i := range shown {
 		shown[i].Finished = s.jobEnded
 	}
-	return append(shown,
+	return s.places.applyTo(append(shown,
 		queue.Handler{Type: jobHousekeeping, Safe: true, Deletes: true, Limit: 1, Timeout: time.Hour, Run: s.purgeOldRecords},
 		// What cannot be announced within a few hours is no news any more.
 		queue.Handler{Type: notice.JobType, Safe: true, Limit: 2, Timeout: 2 * time.Minute, MaxAttempts: 40, Run: s.Notices.RunAnnounce},
-		queue.Handler{Type: deploycheck.JobType, Safe: true, Limit: 1, Timeout: 5 * time.Minute, Run: s.RunReport})
+		queue.Handler{Type: deploycheck.JobType, Safe: true, Limit: 1, Timeout: 5 * time.Minute, Run: s.RunReport}))
 }
 
 // Schedules say when work is due that nobody asks for. People's own schedules are in the system settings; discovery and

@@ -113,6 +113,8 @@ type Service struct {
 	Notices *notice.Notices
 	// checkMinute is the minute of the day of the daily check.
 	checkMinute atomic.Int64
+	// places is where the jobs of the service begin.
+	places *places
 	// applying serialises what changes one compose project.
 	applying *work.KeyedMutex
 	// drift compares what runs with the files.
@@ -154,6 +156,7 @@ func (s *Service) Prepare(set Settings, p Providers) (commit func(), err error) 
 		s.state.Store(&state{settings: set, providers: p})
 		s.cfg.Channels.SetChannels(p.Notify, set.Notify)
 		s.Candidates.ForgetSettings()
+		s.places.askSoon()
 	}, nil
 }
 

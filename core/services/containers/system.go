@@ -24,6 +24,8 @@ const (
 	settingWelcome = "deploy_welcome"
 	// settingCheckMinute is the minute of the day of the daily check.
 	settingCheckMinute = "check_minute"
+	// settingPlace is the name of the engine that a node had last.
+	settingPlace = "place"
 )
 
 // Schedule is work by the clock.

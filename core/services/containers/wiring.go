@@ -38,6 +38,7 @@ func New(cfg Config) (*Service, error) {
 	}
 	s := &Service{cfg: cfg, log: cfg.Logger, queue: &work.Queue{}, repo: record.NewStore(cfg.Store), live: event.NewBus(),
 		applying: work.NewKeyedMutex(cfg.Cluster.Locks())}
+	s.places = newPlaces(s)
 	s.Notices = notice.New(notice.Config{
 		Service: ServiceName, Version: s.Version(), Store: s.repo, Sender: cfg.Sender, Channels: cfg.Channels, Events: noticeEvents{s},
 		Services: noticeEvents{s},
@@ -128,5 +129,8 @@ func (s *Service) Start(ctx context.Context) error {
 	s.background.Go(func() { s.Usage.Run(run) })
 	s.background.Go(func() { s.DiscoverAlways(run) })
 	s.background.Go(func() { s.WatchEngine(run) })
+	if s.cfg.Cluster.Shared() {
+		s.background.Go(func() { s.places.watchEngine(run) })
+	}
 	return nil
 }

@@ -31,6 +31,8 @@ type docker struct {
 
 	mu  sync.Mutex
 	api *client.Client
+	// engineID is what the engine of api calls itself, once it has been asked.
+	engineID string
 
 	// negotiation is held by whoever negotiates or looks at negotiated, the client that knows the version of the engine's API.
 	negotiation contextMutex
@@ -96,7 +98,7 @@ func (d *docker) dropClient(api *client.Client) {
 	defer d.mu.Unlock()
 	if d.api == api {
 		_ = api.Close()
-		d.api = nil
+		d.api, d.engineID = nil, ""
 	}
 }
 

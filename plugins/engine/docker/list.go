@@ -30,6 +30,7 @@ func (d *docker) Info(ctx context.Context, composeBin string) (*engine.Info, err
 		return nil, err
 	}
 	out.Arch, out.Variant, _ = strings.Cut(out.Arch, "/")
+	out.ID = readEngineID(ctx, d)
 	if composeBin != "" {
 		p, err := d.probes.findProbe(ctx, composeBin)
 		if ctx.Err() != nil {
@@ -42,6 +43,29 @@ func (d *docker) Info(ctx context.Context, composeBin string) (*engine.Info, err
 		}
 	}
 	return out, nil
+}
+
+// readEngineID returns the id of the engine. It is empty if the engine does not say, as through a proxy that lets few calls through.
+func readEngineID(ctx context.Context, d *docker) string {
+	d.mu.Lock()
+	id := d.engineID
+	d.mu.Unlock()
+	if id != "" {
+		return id
+	}
+	_ = d.callEngine(ctx, "read the engine's id", func(api *client.Client) error {
+		info, err := api.Info(ctx)
+		if err != nil {
+			return err
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if id = info.ID; d.api == api {
+			d.engineID = id
+		}
+		return nil
+	})
+	return id
 }
 
 // errorMessage returns the text of an error for people.

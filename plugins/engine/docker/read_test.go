@@ -25,6 +25,9 @@ func TestInfo(t *testing.T) {
 		info.ComposeError != "" {
 		t.Errorf("%+v", info)
 	}
+	if again, err := open(t, "{}").Info(t.Context(), ""); err != nil || info.ID == "" || again.ID != info.ID {
+		t.Errorf("the id of the engine is %q, and for another instance %+v, %v", info.ID, again, err)
+	}
 	for _, bin := range dockertest.Compose(t) {
 		info, err := c.Info(t.Context(), bin.Path)
 		if err != nil || info.Compose == nil || info.Compose.PullPolicy != bin.PullPolicy || info.Compose.Version == "" {

@@ -76,7 +76,7 @@ func (c Call) String() string { return strings.TrimSpace(c.Op + " " + c.Text) }
 // generation.
 func NewEngine() *Engine {
 	return &Engine{engineContainers{engineImages{&engineState{
-		info:    engine.Info{Version: "28.0.0", APIVersion: "1.48", OS: "linux", Arch: "amd64"},
+		info:    engine.Info{Version: "28.0.0", APIVersion: "1.48", OS: "linux", Arch: "amd64", ID: "fake"},
 		compose: &engine.Compose{Version: "2.40.3", PullPolicy: true},
 		images:  map[string]*engine.Image{}, names: map[string]string{}, remote: map[string]*engine.Image{}, scripts: map[string][]Step{},
 		errors: map[string][]error{}, exits: map[string][]engine.ComposeResult{}, interruptions: map[string][]Leftover{},

@@ -85,7 +85,9 @@ type InfoResponse struct {
 	// compose is missing if none was asked for or it cannot be used.
 	Compose *ComposeInfo `protobuf:"bytes,6,opt,name=compose,proto3" json:"compose,omitempty"`
 	// compose_error says why the command cannot be used.
-	ComposeError  string `protobuf:"bytes,7,opt,name=compose_error,json=composeError,proto3" json:"compose_error,omitempty"`
+	ComposeError string `protobuf:"bytes,7,opt,name=compose_error,json=composeError,proto3" json:"compose_error,omitempty"`
+	// id is the same for all who reach this engine, and no other engine's; empty if it tells none.
+	Id            string `protobuf:"bytes,8,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -165,6 +167,13 @@ func (x *InfoResponse) GetCompose() *ComposeInfo {
 func (x *InfoResponse) GetComposeError() string {
 	if x != nil {
 		return x.ComposeError
+	}
+	return ""
+}
+
+func (x *InfoResponse) GetId() string {
+	if x != nil {
+		return x.Id
 	}
 	return ""
 }
@@ -2848,7 +2857,7 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"\x1fpatchbay/engine/v1/engine.proto\x12\x12patchbay.engine.v1\".\n" +
 	"\vInfoRequest\x12\x1f\n" +
 	"\vcompose_bin\x18\x01 \x01(\tR\n" +
-	"composeBin\"\xe7\x01\n" +
+	"composeBin\"\xf7\x01\n" +
 	"\fInfoResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x1f\n" +
 	"\vapi_version\x18\x02 \x01(\tR\n" +
@@ -2857,7 +2866,8 @@ const file_patchbay_engine_v1_engine_proto_rawDesc = "" +
 	"\x04arch\x18\x04 \x01(\tR\x04arch\x12\x18\n" +
 	"\avariant\x18\x05 \x01(\tR\avariant\x129\n" +
 	"\acompose\x18\x06 \x01(\v2\x1f.patchbay.engine.v1.ComposeInfoR\acompose\x12#\n" +
-	"\rcompose_error\x18\a \x01(\tR\fcomposeError\"H\n" +
+	"\rcompose_error\x18\a \x01(\tR\fcomposeError\x12\x0e\n" +
+	"\x02id\x18\b \x01(\tR\x02id\"H\n" +
 	"\vComposeInfo\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x1f\n" +
 	"\vpull_policy\x18\x02 \x01(\bR\n" +

@@ -32,7 +32,7 @@ type Submission struct {
 	Payload any
 	// Actor is who asks for it.
 	Actor string
-	// RunAt is when it may start; the zero time is now.
+	// RunAt is when it may start, by the clock of Config.Now; the zero time is now.
 	RunAt time.Time
 }
 
@@ -110,6 +110,8 @@ func (q *Queue) newRow(sub Submission, payload string) *row {
 		Payload: payload, LastSeq: 1, CreatedAt: now,
 	}
 	switch {
+	case !sub.RunAt.IsZero() && sharesDatabase(q): // the clock of this machine may be wrong
+		r.RunAt = now + sub.RunAt.Sub(q.cfg.Now()).Milliseconds()
 	case !sub.RunAt.IsZero():
 		r.RunAt = store.Millis(sub.RunAt)
 	case q.store.Dialect() != store.Postgres: // whose own clock decides

@@ -20,6 +20,10 @@ func TestMain(m *testing.M) {
 		helperProcess()
 		return
 	}
+	if os.Getenv(envWorker) != "" {
+		workerProcess()
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -41,16 +41,6 @@ func (l *serverLock) release() error {
 	return nil
 }
 
-// LockShared takes the lock of the database as one of several cores. A core alone and a restore are kept away by it, and keep it away: the
-// error is a *LockedError then. It is for a store with Shared, once.
-func LockShared(ctx context.Context, s *Store) error {
-	direct, err := s.cfg.parseDirectURL()
-	if err != nil {
-		return err
-	}
-	return s.lockServer(ctx, direct.ConnConfig, true)
-}
-
 // lockServer takes the lock of a core and looks after it until the store is closed.
 func (s *Store) lockServer(ctx context.Context, cfg *pgx.ConnConfig, shared bool) error {
 	host, _ := os.Hostname()

@@ -55,6 +55,16 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	return nil
 }
 
+// LockShared takes the lock of the database as one of several cores. A core alone and a restore are kept away by it, and keep it away: the
+// error is a *LockedError then. It is for a store with Shared, once.
+func LockShared(ctx context.Context, s *Store) error {
+	direct, err := s.cfg.parseDirectURL()
+	if err != nil {
+		return err
+	}
+	return s.lockServer(ctx, direct.ConnConfig, true)
+}
+
 // errURL does not say what is wrong: a URL holds a password, and so may its parser's message.
 var errURL = errors.New("it is not a valid postgres:// URL")
 

@@ -3,9 +3,11 @@ package app
 import (
 	"bytes"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/patchbay-dev/patchbay/config"
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/operator"
 	"github.com/patchbay-dev/patchbay/core/plugin/catalog"
@@ -91,6 +93,34 @@ func (o operatorCore) Reload(ctx context.Context) operator.Reload {
 		o.app.log.Error("reload failed, keeping the running configuration", "error", err)
 	}
 	return out
+}
+
+const (
+	// upgradeTurn is the turn of the core that is being upgraded, upgradeTime how long it has the turn if nobody ends it.
+	upgradeTurn = "upgrade"
+	upgradeTime = 15 * time.Minute
+)
+
+// BeginUpgrade implements operator.Core. A core alone goes on with its work.
+func (o operatorCore) BeginUpgrade(ctx context.Context) (out operator.Upgrade, err error) {
+	st, id := o.app.store, o.app.cluster.ID()
+	if !st.Shared() {
+		return out, nil
+	}
+	out.WaitsFor, err = cluster.TakeTurn(ctx, st, upgradeTurn, id, upgradeTime)
+	if err != nil || out.WaitsFor != "" {
+		return out, err
+	}
+	return out, cluster.SetDrain(ctx, st, id, true)
+}
+
+// EndUpgrade implements operator.Core.
+func (o operatorCore) EndUpgrade(ctx context.Context) error {
+	st, id := o.app.store, o.app.cluster.ID()
+	if !st.Shared() {
+		return nil
+	}
+	return errors.Join(cluster.SetDrain(ctx, st, id, false), cluster.EndTurn(ctx, st, upgradeTurn, id))
 }
 
 // operatorPlugins implements operator.Plugins.

@@ -29,6 +29,14 @@ func (b brokenCore) Status(context.Context) (operator.Status, error) {
 // Reload implements operator.Core.
 func (brokenCore) Reload(context.Context) operator.Reload { return operator.Reload{} }
 
+// BeginUpgrade implements operator.Core.
+func (brokenCore) BeginUpgrade(context.Context) (operator.Upgrade, error) {
+	return operator.Upgrade{}, nil
+}
+
+// EndUpgrade implements operator.Core.
+func (brokenCore) EndUpgrade(context.Context) error { return nil }
+
 // List implements operator.Plugins.
 func (b brokenCore) List() []operator.Plugin { return []operator.Plugin{b.plugin()} }
 

@@ -62,6 +62,25 @@ func (o operatorCore) RunningJobs(ctx context.Context) ([]string, error) {
 	return lists.ConvertAll(page.Jobs, func(j operator.Job) string { return j.Type }), nil
 }
 
+// BeginUpgrade implements supervisor.Core.
+func (o operatorCore) BeginUpgrade(ctx context.Context) (string, error) {
+	core, err := operator.Connect(ctx, o.line.socketPaths())
+	if err != nil {
+		return "", err
+	}
+	upgrade, err := core.BeginUpgrade(ctx)
+	return upgrade.WaitsFor, err
+}
+
+// EndUpgrade implements supervisor.Core.
+func (o operatorCore) EndUpgrade(ctx context.Context) error {
+	core, err := operator.Connect(ctx, o.line.socketPaths())
+	if err != nil {
+		return err
+	}
+	return core.EndUpgrade(ctx)
+}
+
 // CoreVersion implements supervisor.Core.
 func (o operatorCore) CoreVersion(ctx context.Context) (string, error) {
 	core, err := operator.Connect(ctx, o.line.socketPaths())

@@ -10,6 +10,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // TestValues: what one node keeps is taken once, by any node, until its time is over.
@@ -27,6 +28,27 @@ func TestValues(t *testing.T) {
 	if _, found, _ := cluster.TakeValue(t.Context(), a, "form/1"); found {
 		t.Error("it is taken twice")
 	}
+}
+
+// TestTurns: one node has a turn at a time, and keeps it until it ends it or its time is over.
+func TestTurns(t *testing.T) {
+	url := testkit.Postgres(t)
+	a, b := testkit.SharedStore(t, url), testkit.SharedStore(t, url)
+	take := func(s *store.Store, node string, keep time.Duration, want string) {
+		t.Helper()
+		if other, err := cluster.TakeTurn(t.Context(), s, "upgrade", node, keep); err != nil || other != want {
+			t.Errorf("%s: %q has the turn, want %q: %v", node, other, want, err)
+		}
+	}
+	take(a, "core-1", time.Minute, "")
+	take(b, "core-2", time.Minute, "core-1")
+	testkit.Must(t, cluster.EndTurn(t.Context(), b, "upgrade", "core-2"))
+	take(b, "core-2", time.Minute, "core-1")
+	take(a, "core-1", -time.Minute, "")
+	take(b, "core-2", time.Minute, "")
+	take(a, "core-1", time.Minute, "core-2")
+	testkit.Must(t, cluster.EndTurn(t.Context(), b, "upgrade", "core-2"))
+	take(a, "core-1", time.Minute, "")
 }
 
 // ringOf returns a keyring of keys that are told apart by a byte; the first seals.

@@ -86,6 +86,16 @@ func (c *Client) Reload(ctx context.Context) (out Reload, err error) {
 	return out, c.call(ctx, http.MethodPost, "/reload", &out)
 }
 
+// BeginUpgrade drains the core before it is replaced, unless another core of the database is being upgraded.
+func (c *Client) BeginUpgrade(ctx context.Context) (out Upgrade, err error) {
+	return out, c.call(ctx, http.MethodPost, "/upgrade/begin", &out)
+}
+
+// EndUpgrade lets the core take work again, and another one be upgraded.
+func (c *Client) EndUpgrade(ctx context.Context) error {
+	return c.call(ctx, http.MethodPost, "/upgrade/end", &Upgrade{})
+}
+
 // Plugins returns the configured instances of plugins.
 func (c *Client) Plugins(ctx context.Context) (out PluginList, err error) {
 	return out, c.call(ctx, http.MethodGet, "/plugins", &out)

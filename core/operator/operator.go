@@ -137,6 +137,16 @@ type Core interface {
 	Status(context.Context) (Status, error)
 	// Reload reads the configuration again. It returns when the new one is in use or was refused.
 	Reload(context.Context) Reload
+	// BeginUpgrade drains the core before it is replaced, unless another core of the database is being upgraded.
+	BeginUpgrade(context.Context) (Upgrade, error)
+	// EndUpgrade lets the core take work again, and another one be upgraded.
+	EndUpgrade(context.Context) error
+}
+
+// Upgrade says whether the core may be replaced.
+type Upgrade struct {
+	// WaitsFor is the other core that is being upgraded, "" if this one may be.
+	WaitsFor string `json:"waits_for"`
 }
 
 // Plugins are the instances of plugins. The error for an unknown one is a fault.NotFound that names those that there are.

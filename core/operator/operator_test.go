@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
 	"github.com/patchbay-dev/patchbay/core/privatedir"
 )
@@ -44,6 +45,10 @@ func (fixedCore) Status(context.Context) (Status, error) {
 	return Status{Version: "7", Ready: true}, nil
 }
 func (fixedCore) Reload(context.Context) Reload { return Reload{Error: "no"} }
+func (fixedCore) BeginUpgrade(context.Context) (Upgrade, error) {
+	return Upgrade{WaitsFor: "core-2"}, nil
+}
+func (fixedCore) EndUpgrade(context.Context) error { return fault.New(fault.NotFound, "no such node") }
 
 // recordedAudit keeps what was recorded.
 type recordedAudit struct{ rows []string }
@@ -82,6 +87,21 @@ func TestSocketIsPrivate(t *testing.T) {
 	}
 	if got := askVersion(t, path); got != "7" {
 		t.Errorf("the version is %q", got)
+	}
+}
+
+// TestUpgradeCalls: the answers of the core to the beginning and the end of an upgrade reach the caller.
+func TestUpgradeCalls(t *testing.T) {
+	path := filepath.Join(t.TempDir(), SocketName)
+	_, err := serve(t, path)
+	must(t, err)
+	client, err := Connect(t.Context(), []string{path})
+	must(t, err)
+	if got, err := client.BeginUpgrade(t.Context()); err != nil || got.WaitsFor != "core-2" {
+		t.Errorf("the beginning: %+v, %v", got, err)
+	}
+	if err := client.EndUpgrade(t.Context()); fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "no such node") {
+		t.Errorf("the end: %v", err)
 	}
 }
 

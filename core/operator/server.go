@@ -123,6 +123,8 @@ func (s *Server) newMux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", answerWith(s, func(r *http.Request) (Status, error) { return s.cfg.Core.Status(r.Context()) }))
 	mux.HandleFunc("POST /reload", answerWith(s, s.reload))
+	mux.HandleFunc("POST /upgrade/begin", answerWith(s, func(r *http.Request) (Upgrade, error) { return s.cfg.Core.BeginUpgrade(r.Context()) }))
+	mux.HandleFunc("POST /upgrade/end", answerWith(s, func(r *http.Request) (Upgrade, error) { return Upgrade{}, s.cfg.Core.EndUpgrade(r.Context()) }))
 	mux.HandleFunc("GET /plugins", answerWith(s, s.listPlugins))
 	mux.HandleFunc("POST /plugins/{ref}/restart", answerWith(s, s.restartPlugin))
 	mux.HandleFunc("GET /plugins/{ref}/logs", s.sendLogs)

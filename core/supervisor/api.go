@@ -63,7 +63,7 @@ type TargetView struct {
 
 // ProgressView tells what is being done.
 type ProgressView struct {
-	Step    Step   `json:"step" enum:"precheck,pull,check_image,wait_jobs,apply,wait_healthy,rollback,rollback_wait_healthy,done"`
+	Step    Step   `json:"step" enum:"precheck,pull,check_image,wait_turn,wait_jobs,apply,wait_healthy,rollback,rollback_wait_healthy,done"`
 	Message string `json:"message"`
 }
 

@@ -20,10 +20,15 @@ type Core interface {
 	CoreVersion(ctx context.Context) (string, error)
 	// RunningJobs returns the types of the jobs that run, one entry for each job. An error says why the core cannot be asked.
 	RunningJobs(ctx context.Context) ([]string, error)
+	// BeginUpgrade has the core take no new work, or returns the name of another core of its database that is being upgraded. An error says
+	// why the core cannot be asked.
+	BeginUpgrade(ctx context.Context) (waitsFor string, err error)
+	// EndUpgrade has the core take work again, and lets another one be upgraded.
+	EndUpgrade(ctx context.Context) error
 }
 
-// jobsAnswer bounds one question to the core.
-const jobsAnswer = 5 * time.Second
+// coreAnswer bounds one question to the core.
+const coreAnswer = 5 * time.Second
 
 // awaitJobs waits until no job of the core runs, at most as long as the settings say. What runs then, or a core that cannot be asked,
 // does not stop the upgrade: the next core goes on with jobs that were interrupted.
@@ -61,7 +66,7 @@ func (r *run) awaitJobs(ctx context.Context) error {
 
 // askJobs asks the core once.
 func (r *run) askJobs(ctx context.Context) ([]string, error) {
-	bounded, cancel := context.WithTimeout(ctx, jobsAnswer)
+	bounded, cancel := context.WithTimeout(ctx, coreAnswer)
 	defer cancel()
 	return r.s.cfg.Core.RunningJobs(bounded)
 }

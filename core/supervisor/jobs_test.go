@@ -17,6 +17,33 @@ type coreJobs struct {
 	err     error
 	// asked is called with each answer.
 	asked func()
+	// others are the cores that are being upgraded, one answer after the other; nil: none. begun and over count the calls.
+	others      []string
+	begun, over int
+}
+
+// BeginUpgrade implements Core.
+func (c *coreJobs) BeginUpgrade(context.Context) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begun++
+	if c.asked != nil {
+		c.asked()
+	}
+	if c.err != nil || len(c.others) == 0 {
+		return "", c.err
+	}
+	other := c.others[0]
+	c.others = c.others[1:]
+	return other, nil
+}
+
+// EndUpgrade implements Core.
+func (c *coreJobs) EndUpgrade(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over++
+	return c.err
 }
 
 // CoreVersion implements Core.

@@ -38,6 +38,7 @@ const (
 	StepPrecheck     Step = "precheck"
 	StepPull         Step = "pull"
 	StepCheck        Step = "check_image"
+	StepTurn         Step = "wait_turn"
 	StepJobs         Step = "wait_jobs"
 	StepApply        Step = "apply"
 	StepWait         Step = "wait_healthy"
@@ -107,6 +108,8 @@ type Operation struct {
 	// Previous is what ran before.
 	Previous Image `json:"previous"`
 	Place    Place `json:"place"`
+	// Turn says that the core has begun its upgrade among the cores of its database.
+	Turn bool `json:"turn,omitempty"`
 	// Failure is why the former image is brought back.
 	Failure string    `json:"failure,omitempty"`
 	Started time.Time `json:"startedAt"`

@@ -28,7 +28,7 @@ type trackedStep struct {
 
 // trackSteps returns the steps of an operation with how far each has come.
 func trackSteps(o *Operation) (out []trackedStep) {
-	order := []Step{StepPrecheck, StepPull, StepCheck, StepJobs, StepApply, StepWait, StepDone}
+	order := []Step{StepPrecheck, StepPull, StepCheck, StepTurn, StepJobs, StepApply, StepWait, StepDone}
 	switch {
 	case o.Status == RolledBack || o.Step == StepRollback || o.Step == StepRollbackWait:
 		order = []Step{StepRollback, StepRollbackWait, StepDone}

@@ -19,6 +19,7 @@ type run struct {
 // runSteps does the steps of the operation from the one that it stands at. When ctx ends, nothing more is written: the next start
 // goes on.
 func (r *run) runSteps(ctx context.Context) {
+	defer r.endTurn(ctx)
 	if r.op.Step == StepRollback || r.op.Step == StepRollbackWait {
 		r.rollBack(ctx)
 		return
@@ -50,6 +51,9 @@ func (r *run) runSteps(ctx context.Context) {
 func (r *run) replaceCore(ctx context.Context) error {
 	if !r.op.mayHaveChanged() {
 		if done, err := r.prepareTarget(ctx); done || err != nil {
+			return err
+		}
+		if err := r.awaitTurn(ctx); err != nil {
 			return err
 		}
 		if err := r.awaitJobs(ctx); err != nil {

@@ -63,12 +63,15 @@ func (p *places) askSoon() {
 	}
 }
 
-// watchEngine finds out now and then which engine this node has, until ctx ends.
+// watchEngine finds out now and then which engine this node has, and leads there if no other node does, until ctx ends.
 func (p *places) watchEngine(ctx context.Context) {
+	lead := engineLead{service: p.service}
+	defer lead.stop()
 	for ctx.Err() == nil {
 		if err := p.updatePlace(ctx); err != nil && ctx.Err() == nil {
 			p.service.log.Warn("cannot tell the other nodes of the engine, retrying", "error", err)
 		}
+		lead.follow(ctx, p.found.Load())
 		timer := time.NewTimer(placeEvery)
 		select {
 		case <-ctx.Done():

@@ -98,8 +98,14 @@ func (s *Service) pickCheckMinute(ctx context.Context) error {
 	var minute int64
 	at, err := s.repo.ReadSetting(ctx, settingCheckMinute, &minute)
 	if err == nil && at == 0 {
-		minute = rand.Int64N(24 * 60)
-		err = s.repo.PutSetting(ctx, settingCheckMinute, minute, s.now())
+		// Other nodes may start at the same time.
+		err = s.repo.ChangeSetting(ctx, settingCheckMinute, func(ctx context.Context) error {
+			if at, err := s.repo.ReadSetting(ctx, settingCheckMinute, &minute); err != nil || at > 0 {
+				return err
+			}
+			minute = rand.Int64N(24 * 60)
+			return s.repo.PutSetting(ctx, settingCheckMinute, minute, s.now())
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("draw the time of checks: %w", err)

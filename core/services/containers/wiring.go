@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -127,10 +128,19 @@ func (s *Service) Start(ctx context.Context) error {
 	s.stop = cancel
 	s.background.Go(func() { s.Candidates.FindVersions(run) })
 	s.background.Go(func() { s.Usage.Run(run) })
-	s.background.Go(func() { s.DiscoverAlways(run) })
-	s.background.Go(func() { s.WatchEngine(run) })
 	if s.cfg.Cluster.Shared() {
 		s.background.Go(func() { s.places.watchEngine(run) })
+	} else {
+		s.background.Go(func() { s.followEngine(run) })
 	}
 	return nil
+}
+
+// followEngine discovers what runs at the engine and stores samples of it, until ctx ends: of the nodes that have the same engine one does.
+func (s *Service) followEngine(ctx context.Context) {
+	var all sync.WaitGroup
+	all.Go(func() { s.DiscoverAlways(ctx) })
+	all.Go(func() { s.WatchEngine(ctx) })
+	all.Go(func() { s.Usage.StoreUntil(ctx) })
+	all.Wait()
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -34,6 +35,8 @@ type Usage struct {
 	cfg   Config
 	store *sampleStore
 	poked chan struct{}
+	// storing says that samples are stored here.
+	storing atomic.Bool
 
 	mu       sync.Mutex
 	failures int
@@ -93,7 +96,15 @@ func (u *Usage) Watch(id string) (leave func()) {
 	}
 }
 
-// Run takes samples until ctx ends. Late ticks are skipped.
+// StoreUntil has Run store samples until ctx ends. Of the nodes that have the same engine one does.
+func (u *Usage) StoreUntil(ctx context.Context) {
+	u.storing.Store(true)
+	u.Wake()
+	<-ctx.Done()
+	u.storing.Store(false)
+}
+
+// Run takes samples until ctx ends, for watchers and for StoreUntil. Late ticks are skipped.
 func (u *Usage) Run(ctx context.Context) {
 	var stored time.Time
 	for {
@@ -103,7 +114,7 @@ func (u *Usage) Run(ctx context.Context) {
 			every := time.Duration(set.SampleInterval) * time.Second
 			pause = u.nextPause(every)
 			if began := time.Now(); u.isDue(began, stored, every) {
-				keep := began.Sub(stored) >= every-watchPause/2
+				keep := u.mustStore(began, stored, every)
 				if u.takeSample(ctx, keep) && keep {
 					stored = began
 				}
@@ -126,7 +137,12 @@ func (u *Usage) Run(ctx context.Context) {
 func (u *Usage) isDue(now, stored time.Time, every time.Duration) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return len(u.watchers) > 0 || now.Sub(stored) >= every-watchPause/2
+	return len(u.watchers) > 0 || u.mustStore(now, stored, every)
+}
+
+// mustStore reports whether the store is to get a sample, of which it got the last one at stored.
+func (u *Usage) mustStore(now, stored time.Time, every time.Duration) bool {
+	return u.storing.Load() && now.Sub(stored) >= every-watchPause/2
 }
 
 // nextPause returns the time until the next sample. It is shorter while there are watchers and longer while the engine does

@@ -11,6 +11,9 @@ import (
 // stateOK is the state of a part that works.
 const stateOK = "ok"
 
+// databaseAnswersWithin is how long /readyz waits for the database. Load balancers ask each few seconds and wait as long.
+const databaseAnswersWithin = 2 * time.Second
+
 // readiness is the answer to /readyz?verbose.
 type readiness struct {
 	Ready bool            `json:"ready"`
@@ -48,7 +51,15 @@ func (a *App) checkReadiness(ctx context.Context) readiness {
 		r.Ready = r.Ready && (!required || p.State == stateOK)
 		r.Parts = append(r.Parts, p)
 	}
-	ask("database", true, func() string { return readyState(a.store.Ping(ctx)) })
+	ask("database", true, func() string {
+		limited, cancel := context.WithTimeout(ctx, databaseAnswersWithin)
+		defer cancel()
+		err := a.store.Ping(limited)
+		if limited.Err() != nil {
+			return "the database does not answer within " + databaseAnswersWithin.String()
+		}
+		return readyState(err)
+	})
 	ask("node", true, func() string { return readyState(a.cluster.Ready()) })
 	for _, s := range a.services {
 		if checker, ok := s.Service.(module.ReadinessChecker); ok {

@@ -17,7 +17,7 @@ TOOLS     := bin/tools
 # Vet and the linters look at what the tests have compiled: with another flag they would compile everything once more.
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: build run test test-without quick e2e fuzz pictures doc-pictures interruptions kills check names bench generate release-protos image image-archive image-push always image-debian release clean
+.PHONY: build run test test-without quick e2e fuzz pictures doc-pictures interruptions replicas check names bench generate release-protos image image-archive image-push always image-debian release clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/patchbay ./core/cmd/patchbay
@@ -182,8 +182,10 @@ doc-pictures:
 interruptions:
 	PATCHBAY_TEST_INTERRUPTIONS=100 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v -run 'TestContainersInterrupted(Stack)?$$' $(E2E_DIR)/containers
 
-# Jobs of three processes on one PostgreSQL, of which one is killed 200 times and replaced.
-kills:
+# Several cores on one PostgreSQL, whole: 20 kills, 200 rounds of a limit, 200 streams of 10,000 messages; and jobs of three processes of
+# which one is killed 200 times and replaced. About an hour.
+replicas:
+	PATCHBAY_TEST_REPLICAS=all $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v $(E2E_DIR)/replicas
 	PATCHBAY_TEST_KILLS=200 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v -run 'TestKilledNodes$$' ./core/queue
 
 # Messages and texts that nobody has written, for a short time each, both at once. Go reports a failure when the time ends at a

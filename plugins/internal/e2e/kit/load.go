@@ -82,3 +82,9 @@ const EndlessLimits = `
     credits_day   = 10000000
     credits_month = 10000000
   }`
+
+// RoomyLimits gives the service more credits than its default.
+const RoomyLimits = `
+  limits {
+    credits_hour = 5000
+  }`

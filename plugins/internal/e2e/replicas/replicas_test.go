@@ -1,6 +1,7 @@
 package replicas
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,108 +14,126 @@ import (
 
 // TestTokens: what one core knows of tokens, all know within a moment.
 func TestTokens(t *testing.T) {
-	cores := startCores(t, 3)
-	token := cores[0].Token()
-	for _, c := range cores {
-		kit.Eventually(t, 3*time.Second, "the token is known", func() bool {
-			return c.Post(t, token, "search", `{"query":"plugin"}`).Status == http.StatusOK
-		})
+	cores := startCores(t, newSetup(t), 3)
+	token := knownToken(t, cores)
+	began := time.Now()
+	if a := cores[1].Send(t, kit.Request{Method: http.MethodDelete, Path: "/search/api/tokens/" + strings.Split(token, "-")[1]}); a.Status/100 != 2 {
+		t.Fatalf("delete the token: %d %s", a.Status, a.Body)
 	}
-	id := strings.Split(token, "-")[1]
-	cores[1].CLI("token", "delete", id)
 	for _, c := range cores {
 		kit.Eventually(t, 3*time.Second, "the token is gone", func() bool {
 			return c.Post(t, token, "search", `{"query":"plugin"}`).Status == http.StatusUnauthorized
 		})
 	}
+	t.Logf("all cores refuse it after %s", time.Since(began))
 }
 
-// TestQuota: a limit of 50 admits 50 requests over three cores.
+// TestQuota: a limit of 50 admits 50 requests over three cores, and no more when one is killed meanwhile.
 func TestQuota(t *testing.T) {
-	cores := startCores(t, 3)
-	token := cores[0].CLI("token", "create", "-note", "limited", "-requests-hour", "50")
-	for _, c := range cores {
-		kit.Eventually(t, 3*time.Second, "the token is known", func() bool {
-			return c.Send(t, kit.Request{Method: http.MethodGet, Path: "usage", Token: token}).Status == http.StatusOK
-		})
+	s := newSetup(t)
+	cores := startCores(t, s, 3)
+	for range choose(200, 2) {
+		if admitted, refused := spendAtOnce(t, cores, limitedToken(t, cores), nil); admitted != 50 || refused != 70 {
+			t.Errorf("%d admitted, %d refused", admitted, refused)
+		}
 	}
-	var admitted, refused atomic.Int64
+	for range choose(10, 1) {
+		admitted, _ := spendAtOnce(t, cores, limitedToken(t, cores), cores[2].Kill)
+		if admitted > 50 {
+			t.Errorf("%d admitted", admitted)
+		}
+		cores[2].Start()
+	}
+}
+
+// limitedToken makes a token for 50 requests an hour.
+func limitedToken(t *testing.T, cores []*kit.Core) string {
+	t.Helper()
+	return knownToken(t, cores, "-requests-hour", "50")
+}
+
+// spendAtOnce sends 40 searches to each of three cores at once. When kill is given, it is called in the middle, and searches may fail.
+func spendAtOnce(t *testing.T, cores []*kit.Core, token string, kill func()) (admitted, refused int64) {
+	t.Helper()
+	var ok, no, answered atomic.Int64
 	var all sync.WaitGroup
 	for _, c := range cores {
 		for range 40 {
 			all.Go(func() {
-				switch a, err := c.Try(kit.Request{Path: "search", Token: token, Body: `{"query":"plugin"}`}); {
-				case err != nil:
-					t.Error(err)
-				case a.Status == http.StatusOK:
-					admitted.Add(1)
-				case a.Status == http.StatusTooManyRequests:
-					refused.Add(1)
+				a, err := c.Try(kit.Request{Path: "search", Token: token, Body: `{"query":"plugin"}`})
+				answered.Add(1)
+				switch {
+				case err != nil && kill != nil:
+				case err == nil && a.Status == http.StatusOK:
+					ok.Add(1)
+				case err == nil && a.Status == http.StatusTooManyRequests:
+					no.Add(1)
 				default:
-					t.Errorf("status %d: %s", a.Status, a.Body)
+					t.Errorf("status %d: %s, %v", a.Status, a.Body, err)
 				}
 			})
 		}
 	}
-	all.Wait()
-	if admitted.Load() != 50 || refused.Load() != 70 {
-		t.Errorf("%d admitted, %d refused", admitted.Load(), refused.Load())
+	if kill != nil {
+		kit.Eventually(t, kit.StartWithin, "some are answered", func() bool { return answered.Load() >= 20 })
+		kill()
 	}
+	all.Wait()
+	return ok.Load(), no.Load()
 }
 
 // TestMailWakes: a message that one core takes in wakes a client that waits at another.
 func TestMailWakes(t *testing.T) {
-	cores := startCores(t, 3)
+	cores := startCores(t, newSetup(t), 3)
 	box := cores[0].CLI("mailbox", "create")
 	woken := make(chan kit.Answer, 1)
-	began := time.Now()
 	go func() {
 		woken <- cores[0].Send(t, kit.Request{Method: http.MethodGet, Path: "/mail/api/messages?wait=30&mailbox=" + box})
 	}()
 	cores[2].SendMail(box, "Subject: Hello", "Your code is 123456.")
+	sent := time.Now()
 	a := <-woken
-	if a.Status != http.StatusOK || !strings.Contains(a.Body, "Hello") || time.Since(began) > 15*time.Second {
-		t.Errorf("after %s: %d %s", time.Since(began), a.Status, a.Body)
+	if took := time.Since(sent); a.Status != http.StatusOK || !strings.Contains(a.Body, "Hello") || took > 15*time.Second {
+		t.Errorf("after %s: %d %s", took, a.Status, a.Body)
+	} else {
+		t.Logf("woken after %s", took)
 	}
 }
 
-// TestKill: the others go on when one is killed, and it comes back.
-func TestKill(t *testing.T) {
-	cores := startCores(t, 3)
-	token := cores[0].Token()
+// TestComeback: a core that was killed is shown as lost, and comes back under its name.
+func TestComeback(t *testing.T) {
+	cores := startCores(t, newSetup(t), 3)
+	token := knownToken(t, cores)
 	cores[1].Kill()
-	for _, c := range []*kit.Core{cores[0], cores[2]} {
-		kit.Eventually(t, 3*time.Second, "the others serve", func() bool {
-			return c.Post(t, token, "search", `{"query":"plugin"}`).Status == http.StatusOK
-		})
-	}
-	kit.Eventually(t, 40*time.Second, "the killed core is lost", func() bool {
-		return strings.Contains(cores[0].CLI("node", "list", "-json"), `"state": "lost"`)
-	})
+	kit.Eventually(t, 40*time.Second, "the killed core is lost", func() bool { return nodeState(t, cores[0], "core-2") == "lost" })
 	cores[1].Start()
 	cores[1].Search(t, token, http.StatusOK)
-	if list := cores[0].CLI("node", "list", "-json"); strings.Count(list, `"state": "running"`) != 3 {
-		t.Error(list)
+	for _, id := range []string{"core-1", "core-2", "core-3"} {
+		if state := nodeState(t, cores[0], id); state != "running" {
+			t.Errorf("%s is %s", id, state)
+		}
 	}
 }
 
 // TestRefusals: what several cores may not differ in is refused with the name of the setting.
 func TestRefusals(t *testing.T) {
-	hcl, env := newCluster(t)
-	first := kit.LocalCore(t, hcl, append([]string{"SVC_NODE_ID=core-1"}, env...)...)
-	first.Start()
-	t.Cleanup(first.Stop)
+	s := newSetup(t)
+	url := fmt.Sprintf("url = %q", s.url)
+	start(t, s.newCore(t, "core-1", url))
+	keyless, another := s, s
+	keyless.env, another.env = nil, []string{"SVC_SECRET_KEY=" + newKey()}
+	alone := s.newCore(t, "core-2", url)
+	alone.Env = append(alone.Env, "SVC_REPLICAS=false")
 	for name, tt := range map[string]struct {
-		hcl  string
-		env  []string
+		core *kit.Core
 		want string
 	}{
-		"another master key": {hcl, []string{"SVC_NODE_ID=core-2", "SVC_SECRET_KEY=" + newKey()}, "secret_key"},
-		"no master key":      {hcl, []string{"SVC_NODE_ID=core-2"}, "secret_key"},
-		"the same id":        {hcl, append([]string{"SVC_NODE_ID=core-1"}, env...), "node_id"},
+		"another master key": {another.newCore(t, "core-2", url), "secret_key"},
+		"no master key":      {keyless.newCore(t, "core-2", url), "secret_key"},
+		"the same id":        {s.newCore(t, "core-1", url), "node_id"},
+		"no replicas":        {alone, "replicas"},
 	} {
-		c := kit.LocalCore(t, tt.hcl, tt.env...)
-		out := c.Run("", "serve")
+		out := tt.core.Run("", "serve")
 		if out.Status == 0 || !strings.Contains(out.Stderr, tt.want) {
 			t.Errorf("%s: %d, %s", name, out.Status, kit.LastLines(out.Stderr, 5))
 		}

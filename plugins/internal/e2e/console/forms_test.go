@@ -83,8 +83,8 @@ var formBases = map[string]string{
 // sentElsewhere are the routes of forms that no page of a filled core has, each with the test that sends them without a script, or with
 // the reason why none can.
 var sentElsewhere = map[string]string{
-	"console /system/nodes/:id/drain":                                        "TestNodes of core/console sends it: it is there with PostgreSQL alone",
-	"console /system/nodes/:id/resume":                                       "TestNodes of core/console sends it: it is there with PostgreSQL alone",
+	"console /system/nodes/:id/drain":                                        "TestNodesPage",
+	"console /system/nodes/:id/resume":                                       "TestNodesPage",
 	"console /system/account/first-administrator":                            "TestConsoleWithoutScript",
 	"console /passkeys/:id/rename":                                           "TestConsoleWithoutScript",
 	"console /passkeys/:id/revoke":                                           "TestConsoleWithoutScript",

@@ -84,7 +84,7 @@ var walked = map[string][]string{
 
 // notWalked are the routes that a walk leaves out, each with the reason.
 var notWalked = map[string]string{
-	"console /system/nodes":                                            "TestNodes of core/console looks at it: it is there with PostgreSQL alone",
+	"console /system/nodes":                                            "TestNodesPage looks at it: it is there with PostgreSQL alone",
 	"console /system/setup":                                            "TestConsolePages looks at it: a link is for one use",
 	"console /system/sign-in":                                          "TestConsolePages looks at it: whoever is signed in does not see it",
 	"console /system/plugins/changes/:id":                              "TestConsoleProviders looks at it: a change is kept for a short time",

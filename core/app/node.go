@@ -9,6 +9,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/console"
 	"github.com/patchbay-dev/patchbay/core/metric"
+	"github.com/patchbay-dev/patchbay/core/queue"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -85,7 +86,11 @@ func consoleNodes(a *App) console.Nodes {
 type nodeList struct{ app *App }
 
 func (n nodeList) List(ctx context.Context) ([]cluster.Node, error) {
-	return cluster.ListNodes(ctx, n.app.store)
+	nodes, err := cluster.ListNodes(ctx, n.app.store)
+	if err != nil {
+		return nil, err
+	}
+	return nodes, queue.CountNodeJobs(ctx, n.app.store, nodes)
 }
 
 func (n nodeList) SetDrain(ctx context.Context, id string, drain bool) error {

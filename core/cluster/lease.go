@@ -220,10 +220,8 @@ func (c *Cluster) setDraining(drain bool) {
 func (c *Cluster) Refresh(ctx context.Context) error {
 	var drain []bool
 	err := c.store.DB(ctx).Raw("SELECT drain FROM core_nodes WHERE id = ? AND epoch = ?", c.cfg.ID, c.Epoch()).Scan(&drain).Error
-	if err == nil && len(drain) > 0 {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.setDraining(drain[0])
+	if err == nil && len(drain) > 0 && drain[0] != c.Draining() {
+		return c.beatOnce(ctx) // so that others see that it is known here
 	}
 	return err
 }

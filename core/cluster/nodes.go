@@ -55,6 +55,8 @@ type Node struct {
 	// Started and Seen are times of the database's clock. Ago is how long ago it was seen, by that clock.
 	Started, Seen time.Time
 	Ago           time.Duration
+	// Jobs is how many jobs run there, once queue.CountNodeJobs has noted it.
+	Jobs int64
 }
 
 // Works reports whether the node runs and has not been lost.

@@ -19,7 +19,7 @@ func userColumns(v *ui.View) ui.Table {
 func nodeColumns(v *ui.View) ui.Table {
 	return ui.Table{Name: v.T("nodes.title"), Columns: []ui.Column{
 		{Label: v.T("nodes.node"), Kind: ui.TitleColumn}, {Label: v.T("jobs.state")}, {Label: v.T("nodes.version"), Class: "nowrap"},
-		{Label: v.T("nodes.roles")}, {Label: v.T("nodes.started"), Class: "nowrap"}, {Label: v.T("nodes.seen"), Class: "nowrap"},
+		{Label: v.T("nodes.roles")}, {Label: v.T("jobs.title"), Class: "r nowrap"}, {Label: v.T("nodes.started"), Class: "nowrap"}, {Label: v.T("nodes.seen"), Class: "nowrap"},
 		{Label: v.T("account.actions"), Kind: ui.ActionColumn},
 	}}
 }

@@ -17,7 +17,7 @@ type nodes struct{ asked []string }
 func (n *nodes) List(context.Context) ([]cluster.Node, error) {
 	now := time.Now()
 	return []cluster.Node{
-		{ID: "core-1", State: cluster.Running, Roles: []string{"feed"}, About: cluster.About{Version: "1.2.3", Host: hostile}, Started: now, Seen: now},
+		{ID: "core-1", State: cluster.Running, Roles: []string{"feed"}, Jobs: 4711, About: cluster.About{Version: "1.2.3", Host: hostile}, Started: now, Seen: now},
 		{ID: "core-2", State: cluster.Draining, Started: now, Seen: now},
 		{ID: "core-3", State: cluster.Lost, Started: now, Seen: now},
 	}, nil
@@ -38,7 +38,7 @@ func TestNodes(t *testing.T) {
 	s := newSite(t)
 	v := s.signedIn(s.admin)
 	page := v.Get("/system/nodes")
-	for _, want := range []string{"core-1", "this one", "draining", "lost", "feed", "1.2.3", `action="/system/nodes/core-1/drain"`,
+	for _, want := range []string{"core-1", "this one", "draining", "lost", "feed", "4,711", "1.2.3", `action="/system/nodes/core-1/drain"`,
 		`action="/system/nodes/core-2/resume"`} {
 		if page.Status != 200 || !strings.Contains(page.Body, want) {
 			t.Errorf("%d, without %q", page.Status, want)

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -67,6 +69,26 @@ func recoverNode(ctx context.Context, q *Queue, node, except string) error {
 		}
 		if err := q.recoverJob(ctx, &rows[i]); err != nil {
 			return fmt.Errorf("recover the job %s of node %s: %w", rows[i].ID, node, err)
+		}
+	}
+	return nil
+}
+
+// CountNodeJobs notes in nodes how many jobs run at each. Those of a core that is alone are of the one that works.
+func CountNodeJobs(ctx context.Context, st *store.Store, nodes []cluster.Node) error {
+	var counts []struct {
+		Owner string
+		Jobs  int64
+	}
+	if err := st.DB(ctx).Raw(`SELECT owner, count(*) AS jobs FROM jobs WHERE state = 'running' GROUP BY owner`).Scan(&counts).Error; err != nil {
+		return fmt.Errorf("count the jobs of nodes: %w", err)
+	}
+	for _, c := range counts {
+		id, _, named := strings.Cut(c.Owner, "/")
+		for i := range nodes {
+			if named && nodes[i].ID == id || !named && nodes[i].Works() {
+				nodes[i].Jobs += c.Jobs
+			}
 		}
 	}
 	return nil

@@ -62,7 +62,9 @@ service "mail" {
 				}}}
 			kit.StartProxy(t, browser, "https://"+recipeHost+"/system/api/meta", recipe(dir, address, certificate, key))
 			checkRecipe(t, c, browser, token)
-			checkEventArrives(t, browser, smtpAddress, mailbox)
+			checkEventArrives(t, browser, "https://"+recipeHost, "Your code is 428319", func(subject string) {
+				kit.Must(t, smtp.SendMail(smtpAddress, nil, "shop@example.com", []string{mailbox}, newMail(mailbox, subject)))
+			})
 		})
 	}
 }
@@ -107,20 +109,24 @@ func checkRecipe(t *testing.T, c *kit.Core, browser *http.Client, token string) 
 	}
 }
 
-// checkEventArrives expects an event of a message while its stream is open.
-func checkEventArrives(t *testing.T, browser *http.Client, smtpAddress, mailbox string) {
+// newMail returns a message to a mailbox.
+func newMail(mailbox, subject string) []byte {
+	return []byte("From: shop@example.com\r\nTo: " + mailbox + "\r\nSubject: " + subject + "\r\n\r\nHello.\r\n")
+}
+
+// checkEventArrives expects an event of a message while its stream is open, which send sends with that subject.
+func checkEventArrives(t *testing.T, browser *http.Client, base, subject string, send func(subject string)) {
 	t.Helper()
-	resp, err := browser.Get("https://" + recipeHost + "/mail/api/messages/events")
+	resp, err := browser.Get(base + "/mail/api/messages/events")
 	kit.Must(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		t.Fatalf("events: %d, %s", resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
-	kit.Must(t, smtp.SendMail(smtpAddress, nil, "shop@example.com", []string{mailbox},
-		[]byte("From: shop@example.com\r\nTo: "+mailbox+"\r\nSubject: Your code is 428319\r\n\r\nHello.\r\n")))
+	send(subject)
 	lines := bufio.NewScanner(resp.Body)
 	for lines.Scan() {
-		if strings.Contains(lines.Text(), "Your code is 428319") {
+		if strings.Contains(lines.Text(), subject) {
 			return
 		}
 	}

@@ -117,6 +117,26 @@ func (r *replicas) search(address string) int {
 	return r.ask(address, http.MethodPost, "/search/api/proxy/search", `{"query":"plugins"}`)
 }
 
+// sendMail sends a message to a core as nginx does, with a header of the PROXY protocol.
+func (r *replicas) sendMail(t *testing.T, core int, subject string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", r.hosts[core]+":"+r.smtpPort)
+	kit.Must(t, err)
+	_, err = io.WriteString(conn, "PROXY TCP4 127.0.0.1 127.0.0.1 50000 2525\r\n")
+	kit.Must(t, err)
+	client, err := smtp.NewClient(conn, r.hosts[core])
+	kit.Must(t, err)
+	defer client.Close()
+	kit.Must(t, client.Mail("shop@example.com"))
+	kit.Must(t, client.Rcpt(r.mailbox))
+	body, err := client.Data()
+	kit.Must(t, err)
+	_, err = body.Write(newMail(r.mailbox, subject))
+	kit.Must(t, err)
+	kit.Must(t, body.Close())
+	kit.Must(t, client.Quit())
+}
+
 // TestReplicasBehindNginx runs the example's nginx.conf before three cores, with mail.
 func TestReplicasBehindNginx(t *testing.T) {
 	t.Parallel()
@@ -138,8 +158,7 @@ func TestReplicasBehindNginx(t *testing.T) {
 	kit.StartProxy(t, http.DefaultClient, "http://"+address+"/system/api/meta", exec.Command(binary, "-c", file, "-p", dir, "-e", "stderr"))
 	sendMail := func(subject string) {
 		t.Helper()
-		kit.Must(t, smtp.SendMail(mail, nil, "shop@example.com", []string{r.mailbox},
-			[]byte("From: shop@example.com\r\nTo: "+r.mailbox+"\r\nSubject: "+subject+"\r\n\r\nHello.\r\n")))
+		kit.Must(t, smtp.SendMail(mail, nil, "shop@example.com", []string{r.mailbox}, newMail(r.mailbox, subject)))
 	}
 	for i := range r.cores {
 		sendMail(fmt.Sprintf("Mail %d", i+1))
@@ -162,7 +181,7 @@ func TestReplicasBehindCaddy(t *testing.T) {
 	checkReplicas(t, r, address, func() {})
 }
 
-// checkReplicas expects that each core gets requests. Then it kills a core that works on a POST: nobody repeats that, every GET is
+// checkReplicas expects that each core gets requests, and that streams show mail of all of them. Then it kills a core that works on a POST: nobody repeats that, every GET is
 // answered, and so are later searches. The core gets requests again once it has started. while is called when one core is away.
 func checkReplicas(t *testing.T, r *replicas, address string, while func()) {
 	t.Helper()
@@ -170,6 +189,9 @@ func checkReplicas(t *testing.T, r *replicas, address string, while func()) {
 		if status := r.search(address); status != http.StatusOK {
 			t.Fatalf("search: status %d", status)
 		}
+	}
+	for i := range r.cores {
+		checkEventArrives(t, kit.HTTPClient, "http://"+address, fmt.Sprintf("Event of core-%d", i+1), func(subject string) { r.sendMail(t, i, subject) })
 	}
 	for i, count := range r.requests() {
 		if count == 0 {

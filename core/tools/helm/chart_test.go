@@ -68,7 +68,7 @@ func checkCores(t *testing.T, set apps.StatefulSet, budget policy.PodDisruptionB
 		}
 	}
 	c := pod.Spec.Containers[0]
-	if got := fmt.Sprint(c.Lifecycle.PreStop.Exec.Command); got != "[/bin/patchbay node drain]" || *pod.Spec.TerminationGracePeriodSeconds < 60 {
+	if got := fmt.Sprint(c.Lifecycle.PreStop.Exec.Command); got != "[/bin/patchbay node drain -wait -timeout 15s]" || *pod.Spec.TerminationGracePeriodSeconds < 75 {
 		t.Errorf("before a stop it runs %s, and has %d seconds", got, *pod.Spec.TerminationGracePeriodSeconds)
 	}
 	env := map[string]string{}

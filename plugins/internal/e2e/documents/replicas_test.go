@@ -58,7 +58,7 @@ func TestReplicasPageRuns(t *testing.T) {
 	if strings.Count(list, " running ") != 3 || !strings.Contains(list, `"ready":true`) {
 		t.Errorf("the three cores are not running and ready:\n%s", list)
 	}
-	kit.Contains(t, run(blocks[2]), "core-2 takes no new work", "draining", "core-2 takes work again")
+	kit.Contains(t, run(blocks[2]), "core-2 takes no new work", "JOBS", "draining", "core-2 takes work again")
 	for _, command := range []string{"drain", "resume"} {
 		kit.Contains(t, cores[2].CLI("node", command), "core-3 takes ")
 	}

@@ -127,3 +127,32 @@ func TestOpenRequestsOfNodes(t *testing.T) {
 		}
 	}
 }
+
+// TestLiveLogOfNodes: who reads the live log at one core sees the requests of another one, once each.
+func TestLiveLogOfNodes(t *testing.T) {
+	nodes := newNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	token := b.token(nil)
+	sub := a.svc.Live()
+	defer sub.Close()
+	seen := map[string]int{}
+	testkit.Eventually(t, patience, func() bool {
+		_, err := b.call(b.svc, idOf(token), "search", `{"query":"q"}`)
+		testkit.Must(t, err)
+		b.flush()
+		select {
+		case ev := <-sub.Events():
+			if r, ok := ev.Data.(audit.RequestLog); ok {
+				seen[r.RequestID]++
+				return r.TokenID == idOf(token) && r.ResultStatus == "success"
+			}
+		default:
+		}
+		return false
+	}, "a request of the other core is seen")
+	for id, times := range seen {
+		if times != 1 {
+			t.Errorf("the request %s is seen %d times", id, times)
+		}
+	}
+}

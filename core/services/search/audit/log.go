@@ -40,7 +40,9 @@ type Log struct {
 	writer *Writer
 	// live carries requests as they end.
 	live *event.Bus
-	// stopSettling ends settling, which ends the requests of cores that are gone.
+	// feed exchanges them with other cores; nil for a core alone.
+	feed *nodeFeed
+	// stopSettling ends settling, which ends the requests of cores that are gone, and the feed.
 	stopSettling context.CancelFunc
 	settling     sync.WaitGroup
 }
@@ -53,6 +55,7 @@ func New(cfg Config) *Log {
 		var node *nodeWriter
 		if cfg.Cluster.Shared() {
 			node = &nodeWriter{store: l.Store, cluster: cfg.Cluster, log: cfg.Logger, now: cfg.Now, began: l.rollups.beginWriter}
+			l.feed = &nodeFeed{log: l, read: make(chan struct{}, 1)}
 		}
 		l.writer = newWriter(cfg.Store, cfg.Logger, node, l.RecordWritten)
 	}
@@ -92,6 +95,7 @@ func (l *Log) StartWriting(ctx context.Context) error {
 		settling, stop := context.WithCancel(context.Background())
 		l.stopSettling = stop
 		l.settling.Go(func() { l.settleLoop(settling) })
+		l.settling.Go(func() { l.feed.run(settling) })
 		l.rollups.start()
 		l.writer.start(0)
 		return nil
@@ -141,21 +145,33 @@ func (l *Log) Close() {
 func (l *Log) RecordWritten(inserts, updates []Entry) {
 	l.rollups.addEntries(inserts)
 	l.rollups.addEntries(updates)
-	if !l.live.Heard(topicRequests) {
+	if !l.live.Heard(topicRequests) && !l.feed.isWanted() {
 		return
 	}
 	// A row that was written open is an update now, beside the inserts of requests that began after it.
 	written := slices.Concat(inserts, updates)
 	slices.SortFunc(written, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
+	var ended []int64
 	for i := range written {
 		if written[i].Outcome != Open {
 			l.live.Publish(topicRequests, event.Event{Type: "request", Data: written[i].toLog()})
+			ended = append(ended, written[i].ID)
 		}
+	}
+	if l.feed.isWanted() {
+		l.feed.publishEnded(ended)
 	}
 }
 
-// Live subscribes to requests as they end. The data of each event is a RequestLog; close the subscription when done.
-func (l *Log) Live() *event.Subscription { return l.live.Subscribe(topicRequests) }
+// Live subscribes to requests as they end, those of other cores within a moment. The data of each event is a RequestLog; close the
+// subscription when done.
+func (l *Log) Live() *event.Subscription {
+	sub := l.live.Subscribe(topicRequests)
+	if l.feed != nil {
+		l.feed.announceReaders()
+	}
+	return sub
+}
 
 // topicRequests is where ended requests are published.
 const topicRequests = "search.requests"

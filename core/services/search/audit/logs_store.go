@@ -216,6 +216,16 @@ func (r *Store) readPage(ctx context.Context, f LogFilter, before, after int64, 
 	} else {
 		q = q.Order("id DESC")
 	}
+	return scanRequests(q, limit)
+}
+
+// requestsByID returns those of some requests that there are, by their ids.
+func (r *Store) requestsByID(ctx context.Context, ids []int64) ([]requestRow, error) {
+	return scanRequests(r.db(ctx).Where("id IN ?", ids).Order("id"), len(ids))
+}
+
+// scanRequests returns the requests of a query, at most limit.
+func scanRequests(q *gorm.DB, limit int) (out []requestRow, err error) {
 	rows, err := q.Model(&requestRow{}).Select(requestColumns).Limit(limit).Rows()
 	if err != nil {
 		return nil, err

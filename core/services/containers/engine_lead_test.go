@@ -1,10 +1,14 @@
 package containers
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/internal/testing/testkit"
+	"github.com/patchbay-dev/patchbay/core/services/containers/change"
+	"github.com/patchbay-dev/patchbay/core/services/containers/project"
+	"github.com/patchbay-dev/patchbay/core/services/containers/work"
 )
 
 // awaitBeats waits until a node has confirmed its lease a few times.
@@ -48,4 +52,41 @@ func TestOneNodeFollowsAnEngine(t *testing.T) {
 	a.svc.Close()
 	testkit.Eventually(t, patience, func() bool { return len(b.engine.CallsOf("events")) > 0 && len(b.engine.CallsOf("containers")) > 0 },
 		"the other node hears of the engine and discovers")
+}
+
+// TestChangesOfNodes: while one node changes a stack, no other node does.
+func TestChangesOfNodes(t *testing.T) {
+	url := testkit.Postgres(t)
+	gate := (*gated)(nil)
+	st := testkit.SharedStore(t, url, allMigrations()...)
+	a := newEnvOn(t, st, func(e *env) {
+		gate = newGated(e.engine)
+		e.cluster, e.asEngine = testkit.OpenCluster(t, st, "a", true), gate
+	})
+	a.must(a.svc.places.updatePlace(t.Context()))
+	gate.let(true)
+	a.blog()
+	b := joinEngine(t, url, "b", "other")
+	gate.let(false)
+	svc := a.serviceOf("blog", "web")
+	job, err := a.svc.Update(t.Context(), change.UpdateRequest{Scope: work.ScopeAll, Targets: []project.Target{{ServiceID: svc.ID, TargetTag: "1",
+		TargetDigest: svc.CandidateDigest, PullTags: []string{}}}})
+	a.must(err)
+	key := "containers/" + a.stackOf("blog").ID
+	locked := func() bool {
+		lock, err := b.cluster.Locks().TryLock(t.Context(), key)
+		if err == nil {
+			lock.Release()
+			return false
+		}
+		if !errors.Is(err, cluster.ErrLocked) {
+			t.Error(err)
+		}
+		return true
+	}
+	testkit.Eventually(t, patience, locked, "the stack is locked at the other node")
+	gate.let(true)
+	if ended := a.ended(job); ended.Status != "success" || locked() {
+		t.Errorf("the update: %+v, and the lock is held: %v", ended, locked())
+	}
 }

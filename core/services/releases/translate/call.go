@@ -3,10 +3,8 @@ package translate
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
-	"github.com/patchbay-dev/patchbay/core/store"
 	"github.com/patchbay-dev/patchbay/core/texts"
 	"github.com/patchbay-dev/patchbay/sdk/translator"
 )
@@ -91,18 +89,6 @@ func (r *run) noteCalls(ctx context.Context, req translator.Request, attempts []
 		}
 	}
 	return err
-}
-
-// Usage is what calls of models have taken.
-type Usage struct {
-	Calls, InputTokens, OutputTokens, CostMicros int64
-}
-
-// UsageSince returns what calls have taken since a time.
-func (t *Translations) UsageSince(ctx context.Context, since time.Time) (u Usage, err error) {
-	err = t.store.DB(ctx).Raw("SELECT COUNT(*) AS calls, COALESCE(SUM(input_tokens), 0) AS input_tokens, COALESCE(SUM(output_tokens), 0) AS output_tokens, COALESCE(SUM(cost_micros), 0) AS cost_micros "+
-		"FROM release_model_calls WHERE at >= ?", store.Millis(since)).Scan(&u).Error
-	return u, err
 }
 
 // ListCalls returns the latest calls of models, at most limit; with before, those before the call of that id.

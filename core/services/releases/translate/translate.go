@@ -4,7 +4,6 @@ package translate
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -57,17 +56,14 @@ type Translations struct {
 	ids   *store.IDs
 	bus   *event.Bus
 	relay *cluster.Relay
-
-	mu sync.Mutex
-	// reserved are the tokens of calls that are under way, and paused is until when no call is made, for a process alone.
-	reserved int64
-	paused   time.Time
+	*budget
 }
 
 // New returns Translations. The migrations of the service have run.
 func New(cfg Config) *Translations {
 	bus := event.NewBus()
-	return &Translations{cfg: cfg, store: cfg.Store, ids: store.NewIDs(cfg.Now), bus: bus, relay: cfg.Cluster.Relay("translations", bus)}
+	return &Translations{cfg: cfg, store: cfg.Store, ids: store.NewIDs(cfg.Now), bus: bus, relay: cfg.Cluster.Relay("translations", bus),
+		budget: &budget{store: cfg.Store, cluster: cfg.Cluster, log: cfg.Logger, now: cfg.Now}}
 }
 
 // Close ends all waiting.

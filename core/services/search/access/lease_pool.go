@@ -111,8 +111,8 @@ func (p *leasePool) close() {
 	}
 }
 
-// take asks the database for a part of a token's limits. A wish for a new request is one for now: if that is another minute than that of the
-// wish, nothing was taken.
+// take asks the database for a part of a token's limits. A wish for a new request is of the present minute: if that is not the minute of
+// the wish, nothing is taken.
 func (p *leasePool) take(ctx context.Context, token string, w wish, limits Limits) (out taken, err error) {
 	// The answer counts even if the client has gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTimeout)

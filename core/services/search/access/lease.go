@@ -8,8 +8,13 @@ import (
 	"github.com/patchbay-dev/patchbay/core/event"
 )
 
-// maxChunk bounds the requests that a core takes at once of a token's limits, to spend them without asking the database.
-const maxChunk = 50
+const (
+	// maxChunk bounds the requests that a core takes at once of a token's limits, to spend them without asking the database: what is left
+	// of them when a core is killed counts as used. usualChunk is the bound for a token that does not need more than four chunks a second.
+	maxChunk, usualChunk = 1000, 50
+	// busyFor and calmFor are how long a chunk above usualChunk lasts at least, and at most.
+	busyFor, calmFor = 250 * time.Millisecond, time.Second
+)
 
 // lease is what this core may spend of a token's limits, where several cores share them. Everything that it spends was taken before, in
 // the database, where it counts as used from then on: the limits hold exactly over all cores. What is not spent is given back.
@@ -24,8 +29,9 @@ type lease struct {
 	// grants are by the minute in whose window they count. Those of former minutes are kept until their requests have ended and the rest
 	// was given back.
 	grants map[int64]*grant
-	// want is how many requests are taken next.
+	// want is how many requests are taken next; took is when some were taken last.
 	want int64
+	took time.Time
 	// minute is that of the last request; used is when it came, by this machine's clock.
 	minute int64
 	used   time.Time
@@ -199,7 +205,13 @@ func (l *lease) makeWish(at time.Time, n need, limits Limits) wish {
 	if n.requests > 0 && limits.RequestsMinute == 0 {
 		w.more = l.want - 1
 	}
-	l.want = min(maxChunk, 2*l.want)
+	switch pause := time.Since(l.took); {
+	case l.want < usualChunk || pause < busyFor:
+		l.want = min(maxChunk, 2*l.want)
+	case pause > calmFor:
+		l.want = usualChunk
+	}
+	l.took = time.Now()
 	return w
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
 	"github.com/patchbay-dev/patchbay/core/queue"
@@ -33,18 +32,10 @@ func BenchmarkQueue(b *testing.B) {
 				b.Error(err)
 			}
 		})
-		open.Add(b.N)
-		b.ResetTimer()
-		begun := time.Now()
-		err = inParallel(b.N, func(i int) error {
+		timeJobs(b, &open, func(i int) error {
 			_, _, err := q.Submit(context.Background(), queue.Submission{Type: "nothing", Payload: map[string]int{"i": i}})
 			return err
 		})
-		if err != nil {
-			b.Fatal(err)
-		}
-		open.Wait()
-		b.ReportMetric(float64(b.N)/time.Since(begun).Seconds(), "jobs/s")
 	})
 }
 

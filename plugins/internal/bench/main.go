@@ -22,6 +22,8 @@ type options struct {
 	duration time.Duration
 	starts   int
 	only     string
+	// postgres is the URL of a server, or "".
+	postgres string
 	// connections are the numbers of connections that the path is measured with.
 	connections []int
 }
@@ -39,7 +41,8 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each cell")
 	flag.DurationVar(&o.duration, "duration", 2*time.Second, "length of one round of one target")
 	flag.IntVar(&o.starts, "starts", 15, "plugin starts and kills that are timed")
-	flag.StringVar(&o.only, "only", "", "measure only: path, audit, plugin")
+	flag.StringVar(&o.only, "only", "", "measure only: path, audit, plugin, replicas")
+	flag.StringVar(&o.postgres, "postgres", os.Getenv("PATCHBAY_TEST_POSTGRES"), "URL of a server on which databases may be created")
 	flag.Func("connections", "numbers of connections, separated by commas (default 1,16,64)", func(text string) error {
 		o.connections = nil
 		for part := range strings.SplitSeq(text, ",") {
@@ -73,7 +76,7 @@ func run(o options) error {
 	for _, part := range []struct {
 		name string
 		run  func() error
-	}{{"path", b.comparePath}, {"audit", b.auditCost}, {"plugin", b.plugin}} {
+	}{{"path", b.comparePath}, {"audit", b.auditCost}, {"plugin", b.plugin}, {"replicas", b.replicasCost}} {
 		if o.only == "" || o.only == part.name {
 			if err := part.run(); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)

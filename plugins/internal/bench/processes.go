@@ -80,6 +80,9 @@ type core struct {
 	token string
 }
 
+// masterKey is the master key of all cores.
+const masterKey = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+
 const configuration = `core {
   data_dir  = "data"
   log_level = "error"
@@ -101,16 +104,21 @@ service "search" {
 
 // startCore runs a core on the benchmark's upstream.
 func (b *bench) startCore(name string, audit bool) (*core, error) {
+	return b.startCoreOn(name, audit, "")
+}
+
+// startCoreOn is startCore with a block of plugin.hcl that says where the records are, and variables of the environment.
+func (b *bench) startCoreOn(name string, audit bool, storage string, variables ...string) (*core, error) {
 	dir := filepath.Join(b.dir, name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
 	config := filepath.Join(dir, "plugin.hcl")
-	if err := os.WriteFile(config, fmt.Appendf(nil, configuration, b.upstream.addr, !audit), 0o644); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, configuration+storage, b.upstream.addr, !audit), 0o644); err != nil {
 		return nil, err
 	}
 	addr, admin := freeAddr(), freeAddr()
-	env := append(os.Environ(), "SVC_HTTP_ADDR="+addr, "SVC_ADMIN_ADDR="+admin)
+	env := append(append(os.Environ(), variables...), "SVC_HTTP_ADDR="+addr, "SVC_ADMIN_ADDR="+admin, "SVC_SECRET_KEY="+masterKey)
 	key := exec.Command(filepath.Join(b.bin, "patchbay"), "key", "add", "-config", config)
 	key.Env, key.Stdin, key.Stderr = env, strings.NewReader("tvly-benchmark-key\n"), os.Stderr
 	if err := key.Run(); err != nil {

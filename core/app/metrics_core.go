@@ -48,13 +48,22 @@ func newCoreMetrics(reg prometheus.Registerer) *coreMetrics {
 	return m
 }
 
-// watchQueue registers how many jobs of a queue have not ended.
+// watchQueue registers how many jobs of a queue have not ended, and how its tickets are doing.
 func watchQueue(reg prometheus.Registerer, q *queue.Queue) {
 	reg.MustRegister(metric.NewCounts("patchbay_jobs", "Jobs that have not ended, by state.", "state",
 		func(ctx context.Context) (map[string]int64, error) {
 			running, queued, err := q.CountOpen(ctx)
 			return map[string]int64{string(queue.Running): running, string(queue.Queued): queued}, err
 		}))
+	reg.MustRegister(metric.NewCounts("patchbay_job_tickets",
+		"Tickets of jobs that are due and wait for a core, by whether their type has a limit. Always 0 with SQLite.", "limited",
+		func(ctx context.Context) (map[string]int64, error) {
+			open, limited, err := queue.CountTickets(ctx, q)
+			return map[string]int64{"no": open, "yes": limited}, err
+		}), prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "patchbay_job_tickets_void_total",
+		Help: "Tickets that this core took and whose jobs had begun by another one, or that it took after others had taken over from it.",
+	}, func() float64 { return float64(queue.VoidTickets(q)) }))
 }
 
 // watchBodies registers how much the bodies of callers who are not known take.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"gorm.io/gorm"
@@ -21,6 +22,8 @@ const snoozeTicket = time.Second
 type ticketDispatcher struct {
 	queue  *Queue
 	client *tickets.Client
+	// void counts the tickets here whose job had begun by another one, or was no more to begin.
+	void atomic.Int64
 }
 
 func newTicketDispatcher(q *Queue) *ticketDispatcher {
@@ -189,6 +192,8 @@ func (d *ticketDispatcher) runTicket(t tickets.Ticket, begun func()) (again time
 	case locked:
 		time.AfterFunc(lockedPause, d.wake)
 		return lockedPause
+	default:
+		d.void.Add(1)
 	}
 	return noRetry
 }

@@ -76,12 +76,19 @@ func TestDoubledTickets(t *testing.T) {
 	q := build(t, cfg)
 	id := submit(t, q, queue.Submission{Type: "x"}).ID
 	testkit.Execute(t, st, `INSERT INTO river_job (args, kind, max_attempts) SELECT args, kind, 1 FROM river_job, generate_series(1, 20)`)
+	if open, limited, err := queue.CountTickets(t.Context(), q); err != nil || open != 21 || limited != 0 {
+		t.Errorf("%d and %d tickets wait, %v", open, limited, err)
+	}
 	run(t, q)
 	awaitEnd(t, q, id)
 	awaitEnd(t, q, submit(t, q, queue.Submission{Type: "last"}).ID)
 	if job, err := q.Get(t.Context(), id); err != nil || runs.Load() != 2 || job.Attempt != 2 {
 		t.Errorf("it ran %d times: %+v, %v", runs.Load(), job, err)
 	}
+	testkit.Eventually(t, patience, func() bool {
+		open, limited, err := queue.CountTickets(t.Context(), q)
+		return err == nil && open == 0 && limited == 0 && queue.VoidTickets(q) == 20
+	}, "the 20 others are void")
 }
 
 // TestTicketsAfterRestore: a copy has no tickets, and the open jobs that it has begin all the same.

@@ -34,7 +34,8 @@ func TestStoredTimesAreRepaired(t *testing.T) {
 	st := testkit.OpenStore(t, testkit.SQLiteConfig(t), modules...)
 	var columns []string
 	err := st.DB(t.Context()).Raw(`SELECT m.name || '.' || c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
-		WHERE m.type = 'table' AND m.name NOT LIKE 'goose_%' AND (c.name LIKE '%\_at' ESCAPE '\' OR c.name IN ('until', 'deadline')) ORDER BY 1`).Scan(&columns).Error
+		WHERE m.type = 'table' AND m.name NOT LIKE 'goose_%' AND (c.name LIKE '%\_at' ESCAPE '\' OR c.name LIKE '%\_until' ESCAPE '\'
+		OR c.name IN ('until', 'deadline')) ORDER BY 1`).Scan(&columns).Error
 	if err != nil || len(columns) < 50 {
 		t.Fatal(columns, err)
 	}

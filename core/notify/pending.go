@@ -18,7 +18,8 @@ type pendingOutcome struct {
 }
 
 // pendingOutcomes holds outcomes that could not be stored, by delivery. They are stored before anything else happens
-// to the delivery, so that nothing is sent twice and no known outcome becomes Unknown. They are lost in a crash.
+// to the delivery, so that nothing is sent twice and no known outcome becomes Unknown. They are lost in a crash. Where
+// several nodes share the database, retryRecording stores them before the job ends.
 type pendingOutcomes struct {
 	mu   sync.Mutex
 	byID map[string]pendingOutcome

@@ -275,13 +275,12 @@ func (c *counter) snapshot(now time.Time) Used {
 	return u
 }
 
-// hourlyWindow returns the values of the rate-limit headers: the requests that are left, and when the oldest one
-// leaves the window.
-func (c *counter) hourlyWindow(now time.Time, limit int64) (remaining int64, reset time.Time) {
+// hourlyRequests returns the requests of the last hour, and when the oldest one leaves it.
+func (c *counter) hourlyRequests(now time.Time) (used int64, reset time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
-	return max(0, limit-c.requests.sum), c.requests.freedAt(now, time.Minute, 1)
+	return c.requests.sum, c.requests.freedAt(now, time.Minute, 1)
 }
 
 // ReachedLimit returns the limit as the audit keeps it.

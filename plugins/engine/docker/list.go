@@ -45,7 +45,8 @@ func (d *docker) Info(ctx context.Context, composeBin string) (*engine.Info, err
 	return out, nil
 }
 
-// readEngineID returns the id of the engine. It is empty if the engine does not say, as through a proxy that lets few calls through.
+// readEngineID returns the id of the engine. It is empty if the engine does not say, as through a proxy that lets few calls through. Podman
+// makes up another one for each call: then it is the name of the machine.
 func readEngineID(ctx context.Context, d *docker) string {
 	d.mu.Lock()
 	id := d.engineID
@@ -58,9 +59,16 @@ func readEngineID(ctx context.Context, d *docker) string {
 		if err != nil {
 			return err
 		}
+		again, err := api.Info(ctx)
+		if err != nil {
+			return err
+		}
+		if id = info.ID; again.ID != id {
+			id = "host " + info.Name
+		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if id = info.ID; d.api == api {
+		if d.api == api {
 			d.engineID = id
 		}
 		return nil

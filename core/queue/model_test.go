@@ -210,6 +210,7 @@ func TestQueueAgainstModel(t *testing.T) {
 		m := &model{t: t, st: st, gates: map[string]chan error{}}
 		cfg := config(st)
 		cfg.Workers = 32
+		cfg.Heartbeat = time.Minute // nobody dies here, however busy the machine is
 		cfg.Handlers = []queue.Handler{{Type: "model", Run: m.run}}
 		m.q = run(t, build(t, cfg))
 		rapid.Check(t, func(t *rapid.T) {

@@ -183,7 +183,7 @@ interruptions:
 	PATCHBAY_TEST_INTERRUPTIONS=100 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v -run 'TestContainersInterrupted(Stack)?$$' $(E2E_DIR)/containers
 
 # Several cores on one PostgreSQL, whole: 20 kills, 200 rounds of a limit, 200 streams of 10,000 messages; and jobs of three processes of
-# which one is killed 200 times and replaced. About an hour.
+# which one is killed 200 times and replaced: about 25 minutes.
 replicas:
 	PATCHBAY_TEST_REPLICAS=all $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v $(E2E_DIR)/replicas
 	PATCHBAY_TEST_KILLS=200 $(GO) test -count=1 -trimpath -timeout $(TIMEOUT) -v -run 'TestKilledNodes$$' ./core/queue

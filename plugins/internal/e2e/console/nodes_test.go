@@ -1,22 +1,18 @@
 package console
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/patchbay-dev/patchbay/plugins/internal/e2e/kit"
-	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
 // TestNodesPage looks at the page of nodes with two cores on one database, and drains one there without a script.
 func TestNodesPage(t *testing.T) {
 	t.Parallel()
-	admin := os.Getenv(kit.EnvPostgres)
-	testkit.Require(t, "postgres", admin != "", "set "+kit.EnvPostgres+" to the URL of a server on which databases may be created")
-	hcl := "storage \"postgres\" {\n  url = \"" + kit.NewDatabase(t, admin) + "\"\n  replicas = true\n}\n" + kit.MailHCL
-	env := []string{"SVC_SECRET_KEY=MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=", "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false"}
+	hcl := "storage \"postgres\" {\n  url = \"" + kit.NewDatabase(t) + "\"\n  replicas = true\n}\n" + kit.MailHCL
+	env := []string{kit.NewMasterKey(), "SVC_AUTH_ALLOW_ANONYMOUS_IN_DEV=false"}
 	c := kit.StartCore(t, hcl, append(slices.Clip(env), "SVC_NODE_ID=core-1")...)
 	b := kit.Browse(t, c)
 	b.SetUp(c)

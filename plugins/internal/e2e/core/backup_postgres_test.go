@@ -2,7 +2,6 @@ package core
 
 import (
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,11 +15,9 @@ import (
 // the archive has is in use again, and what was there is kept. A core in another database begins with the same archive.
 func TestBackupOfPostgres(t *testing.T) {
 	t.Parallel()
-	admin := os.Getenv(kit.EnvPostgres)
-	testkit.Require(t, "postgres", admin != "", "set "+kit.EnvPostgres+" to the URL of a server on which databases may be created")
 	_, err := exec.LookPath("pg_dump")
 	testkit.Require(t, "postgresql-client", err == nil, "install postgresql-client")
-	block := func() string { return "storage \"postgres\" {\n  url = \"" + kit.NewDatabase(t, admin) + "\"\n}\n" }
+	block := func() string { return "storage \"postgres\" {\n  url = \"" + kit.NewDatabase(t) + "\"\n}\n" }
 	c := kit.LocalCore(t, block()+kit.LocalHCL)
 	c.Start()
 	t.Cleanup(c.Stop)

@@ -81,7 +81,7 @@ func TestSecondCoreOnTheSameDatabaseIsRefused(t *testing.T) {
 		second := kit.LocalCore(t, s.HCL+kit.LocalHCL, "SVC_DATA_DIR="+filepath.Join(first.Dir, "data"))
 		startFails(second, statusFailed, "one core may use a database at a time")
 		if s.Postgres != "" {
-			startFails(kit.LocalCore(t, s.HCL+kit.LocalHCL, "SVC_REPLICAS=true", "SVC_SECRET_KEY="+base64.StdEncoding.EncodeToString(make([]byte, 32))),
+			startFails(kit.LocalCore(t, s.HCL+kit.LocalHCL, "SVC_REPLICAS=true", kit.NewMasterKey()),
 				statusFailed, "several with replicas = true (SVC_REPLICAS) on PostgreSQL")
 		}
 		first.Search(t, first.Token(), 200)

@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"crypto/rand"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -48,11 +47,7 @@ type replicas struct {
 // startReplicas starts the cores. network is the beginning of the loopback addresses that they get.
 func startReplicas(t *testing.T, network string) *replicas {
 	t.Helper()
-	admin := os.Getenv(kit.EnvPostgres)
-	testkit.Require(t, "postgres", admin != "", "set "+kit.EnvPostgres+" to the URL of a server on which databases may be created")
-	database, key := kit.NewDatabase(t, admin), make([]byte, 32)
-	_, err := rand.Read(key)
-	kit.Must(t, err)
+	database, key := kit.NewDatabase(t), kit.NewMasterKey()
 	r := &replicas{httpPort: strconv.Itoa(testkit.FreePort(t)), smtpPort: strconv.Itoa(testkit.FreePort(t)),
 		adminPort: strconv.Itoa(testkit.FreePort(t))}
 	for i := range 3 {
@@ -60,7 +55,7 @@ func startReplicas(t *testing.T, network string) *replicas {
 		r.hosts, r.upstreams = append(r.hosts, host), append(r.upstreams, kit.StartUpstream(t))
 		c := kit.NewCore(t, "storage \"postgres\" {}\n"+kit.WebHCL(r.upstreams[i].URL, "", "")+strings.NewReplacer("listen = \"127.0.0.1:0\"",
 			fmt.Sprintf("\n    listen = %q\n    proxy_protocol = [\"127.0.0.0/8\"]\n ", host+":"+r.smtpPort)).Replace(kit.MailHCL),
-			"SVC_REPLICAS=true", "SVC_DATABASE_URL="+database, "SVC_SECRET_KEY="+base64.StdEncoding.EncodeToString(key),
+			"SVC_REPLICAS=true", "SVC_DATABASE_URL="+database, key,
 			fmt.Sprintf("SVC_NODE_ID=core-%d", i+1), "SVC_HTTP_ADDR="+host+":"+r.httpPort, "SVC_ADMIN_ADDR="+host+":"+r.adminPort)
 		c.Start()
 		t.Cleanup(func() {

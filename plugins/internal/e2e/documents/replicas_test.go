@@ -15,9 +15,7 @@ import (
 // core alone has stored is there at all three, and a restore is refused while they run.
 func TestReplicasPageRuns(t *testing.T) {
 	t.Parallel()
-	admin := os.Getenv(kit.EnvPostgres)
-	testkit.Require(t, "postgres", admin != "", "set "+kit.EnvPostgres+" to the URL of a server on which databases may be created")
-	database, adminAddr := kit.NewDatabase(t, admin), testkit.FreeAddress(t)
+	database, adminAddr := kit.NewDatabase(t), testkit.FreeAddress(t)
 	blocks := bashBlocks(t, "core/docs/replicas.md")
 	if len(blocks) != 4 {
 		t.Fatalf("replicas.md has %d blocks of commands, want 4: backup, look, drain, watch", len(blocks))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"net/url"
@@ -33,17 +34,18 @@ func EachStorage(t *testing.T, test func(t *testing.T, s Storage)) {
 		test(t, Storage{})
 	})
 	t.Run("postgres", func(t *testing.T) {
-		admin := os.Getenv(EnvPostgres)
-		testkit.Require(t, "postgres", admin != "", "set "+EnvPostgres+" to the URL of a server on which databases may be created")
 		t.Parallel()
-		name := NewDatabase(t, admin)
+		name := NewDatabase(t)
 		test(t, Storage{HCL: fmt.Sprintf("storage \"postgres\" {\n  url = %q\n}\n", name), Postgres: name})
 	})
 }
 
-// NewDatabase makes an empty database on the PostgreSQL at admin until the test ends, and returns its URL.
-func NewDatabase(t testing.TB, admin string) string {
+// NewDatabase makes an empty database on the PostgreSQL of the tests until the test ends, and returns its URL. Without a server the test is
+// skipped.
+func NewDatabase(t testing.TB) string {
 	t.Helper()
+	admin := os.Getenv(EnvPostgres)
+	testkit.Require(t, "postgres", admin != "", "set "+EnvPostgres+" to the URL of a server on which databases may be created")
 	b := make([]byte, 8)
 	if _, err := rand.Read(b); err != nil {
 		t.Fatal(err)
@@ -64,6 +66,13 @@ func NewDatabase(t testing.TB, admin string) string {
 	}
 	u.Path = "/" + name
 	return u.String()
+}
+
+// NewMasterKey returns the variable of a new master key, for cores that share a database.
+func NewMasterKey() string {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw)
+	return "SVC_SECRET_KEY=" + base64.StdEncoding.EncodeToString(raw)
 }
 
 func openDatabase(t testing.TB, driver, dsn string) *sql.DB {

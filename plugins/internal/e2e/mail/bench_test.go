@@ -156,7 +156,7 @@ func mailTargets(b *testing.B) []mailTarget {
 		all = append(all, mailTarget{name: "Mailpit", address: startMailpit(b, binary), recipient: anyone, settle: func(int, int) {}})
 	}
 	if admin := os.Getenv(kit.EnvPostgres); admin != "" && syncsToDisk(b, admin) {
-		name := kit.NewDatabase(b, admin)
+		name := kit.NewDatabase(b)
 		t, _ := coreTarget(b, "PostgreSQL", kit.Storage{HCL: fmt.Sprintf("storage \"postgres\" {\n  url = %q\n}\n", name), Postgres: name})
 		all = append(all, t)
 	}

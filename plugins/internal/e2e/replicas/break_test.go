@@ -28,7 +28,7 @@ func nodeState(t *testing.T, c *kit.Core, id string) string {
 	return ""
 }
 
-// isReady tells whether a core takes part, as its own /readyz says.
+// isReady reports whether a core takes part, as its own /readyz says.
 func isReady(c *kit.Core) bool {
 	resp, err := kit.HTTPClient.Get(c.Admin + "/readyz")
 	return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK

@@ -1,9 +1,7 @@
 package replicas
 
 import (
-	"crypto/rand"
 	"database/sql"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
@@ -16,7 +14,7 @@ import (
 	"github.com/patchbay-dev/patchbay/plugins/internal/testkit"
 )
 
-// isWhole tells that the tests run in their long form: make replicas asks for it.
+// isWhole reports whether the tests run in their long form, for which make replicas asks.
 var isWhole = os.Getenv("PATCHBAY_TEST_REPLICAS") == "all"
 
 // choose returns how much of something a test does, in its long or its short form.
@@ -37,16 +35,7 @@ type setup struct {
 // newSetup makes a database.
 func newSetup(t *testing.T) setup {
 	t.Helper()
-	admin := os.Getenv(kit.EnvPostgres)
-	testkit.Require(t, "postgres", admin != "", "set "+kit.EnvPostgres+" to the URL of a server on which databases may be created")
-	return setup{kit.NewDatabase(t, admin), []string{"SVC_SECRET_KEY=" + newKey()}}
-}
-
-// newKey returns a master key.
-func newKey() string {
-	raw := make([]byte, 32)
-	_, _ = rand.Read(raw)
-	return base64.StdEncoding.EncodeToString(raw)
+	return setup{kit.NewDatabase(t), []string{kit.NewMasterKey()}}
 }
 
 // storageBlock returns the block of a database that several cores use.

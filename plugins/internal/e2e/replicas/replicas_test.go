@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 	url := fmt.Sprintf("url = %q", s.url)
 	start(t, s.newCore(t, "core-1", url))
 	keyless, another := s, s
-	keyless.env, another.env = nil, []string{"SVC_SECRET_KEY=" + newKey()}
+	keyless.env, another.env = nil, []string{kit.NewMasterKey()}
 	alone := s.newCore(t, "core-2", url)
 	alone.Env = append(alone.Env, "SVC_REPLICAS=false")
 	for name, tt := range map[string]struct {

@@ -96,7 +96,7 @@ func TestStandby(t *testing.T) {
 	first.configure("synchronous_standby_names = 'second'")
 	kit.Must(t, first.run("pg_ctl", "-D", first.data(), "reload"))
 	s := setup{fmt.Sprintf("postgres://postgres@127.0.0.1:%s,127.0.0.1:%s/postgres?sslmode=disable&target_session_attrs=read-write",
-		first.port, second.port), []string{"SVC_SECRET_KEY=" + newKey()}}
+		first.port, second.port), []string{kit.NewMasterKey()}}
 	db := openDatabase(t, s)
 	kit.Eventually(t, kit.StartWithin, "the standby is synchronous", func() bool {
 		var synchronous int

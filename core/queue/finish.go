@@ -159,7 +159,7 @@ func encodeResult(result any) (string, error) {
 
 // requeueForRetry puts a job back until its next attempt is due.
 func (q *Queue) requeueForRetry(ctx context.Context, own *row, h *Handler, err error) error {
-	runAt := q.now().Add(h.backoffAfter(own.Attempt, err))
+	runAt := q.currentTime().Add(h.backoffAfter(own.Attempt, err))
 	shown := fault.As(err)
 	return q.requeueJob(ctx, own, store.Millis(runAt), own.Attempt, EventRetry, map[string]any{
 		"state": Queued, "attempt": own.Attempt, "code": shown.Code, "message": texts.Limit(shown.Message, maxMessage),

@@ -282,12 +282,12 @@ func (q *Queue) waitIdle(ctx context.Context) error {
 	return fmt.Errorf("stop the queue: jobs still run: %v", ids)
 }
 
-// now is the time by which jobs and schedules are due: that of the database where nodes share it.
-func (q *Queue) now() time.Time {
+// currentTime is the time by which jobs and schedules are due: that of the database where nodes share it.
+func (q *Queue) currentTime() time.Time {
 	if sharesDatabase(q) {
 		return q.cfg.Cluster.Now()
 	}
 	return q.cfg.Now()
 }
 
-func (q *Queue) nowMillis() int64 { return store.Millis(q.now()) }
+func (q *Queue) nowMillis() int64 { return store.Millis(q.currentTime()) }

@@ -116,7 +116,7 @@ func (q *Queue) parseSchedule(s Schedule) (*schedule, error) {
 	case s.Type == "":
 		return nil, fault.New(fault.InvalidArgument, "A schedule needs a type of job.").With("field", "type")
 	}
-	times, err := parseCron(s.Cron, q.now().UTC())
+	times, err := parseCron(s.Cron, q.currentTime().UTC())
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (q *Queue) parseSchedule(s Schedule) (*schedule, error) {
 
 // nextRun returns when the schedule is next due after now, in Unix milliseconds.
 func (q *Queue) nextRun(s *schedule) int64 {
-	now := q.now().UTC()
+	now := q.currentTime().UTC()
 	if s.Local {
 		now = now.In(time.Local)
 	}

@@ -48,7 +48,7 @@ func readSchedules(ctx context.Context, q *Queue) error {
 	for _, r := range rows {
 		runs := q.handlers[r.Type] != nil
 		stored[r.Name] = runs || r.Type == ""
-		if !runs || slices.ContainsFunc(known, r.equals) {
+		if !runs || slices.ContainsFunc(known, r.matchesSchedule) {
 			continue
 		}
 		made, err := q.parseSchedule(r.toSchedule())
@@ -66,8 +66,8 @@ func readSchedules(ctx context.Context, q *Queue) error {
 	return nil
 }
 
-// equals reports whether s is the schedule of the row.
-func (r scheduleRow) equals(s *schedule) bool {
+// matchesSchedule reports whether s is the schedule of the row.
+func (r scheduleRow) matchesSchedule(s *schedule) bool {
 	return s.Name == r.Name && s.timesKey() == r.Cron && s.Type == r.Type && s.payload == r.Payload && s.locks == r.Locks
 }
 

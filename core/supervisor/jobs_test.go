@@ -68,6 +68,20 @@ func (c *coreJobs) RunningJobs(context.Context) ([]string, error) {
 	return out, nil
 }
 
+// superviseAsking runs a supervisor that asks a core before it replaces it, and publishes an image to upgrade to.
+func superviseAsking(t *testing.T, core *coreJobs, jobsTimeout time.Duration) (*site, *Supervisor) {
+	t.Helper()
+	s := newSite(t)
+	core.asked = func() {
+		if calls := s.engine.CallsOf("compose"); len(calls) > 0 {
+			t.Errorf("the core was asked after %v", calls)
+		}
+	}
+	sup := s.supervise(t, func(c *Config) { c.Core, c.JobsTimeout = core, jobsTimeout })
+	s.engine.Publish(repository+":latest", imageOfVersion("2"))
+	return s, sup
+}
+
 // TestUpgradeWaitsForJobs: nothing is replaced while jobs of the core run, for as long as the settings say; a core that cannot be asked is
 // replaced, and the log tells all of it.
 func TestUpgradeWaitsForJobs(t *testing.T) {
@@ -86,14 +100,7 @@ func TestUpgradeWaitsForJobs(t *testing.T) {
 		"not waited for": {&coreJobs{answers: [][]string{two}}, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			tt.jobs.asked = func() {
-				if calls := s.engine.CallsOf("compose"); len(calls) > 0 {
-					t.Errorf("the core was asked after %v", calls)
-				}
-			}
-			sup := s.supervise(t, func(c *Config) { c.Core, c.JobsTimeout = tt.jobs, tt.limit })
-			s.engine.Publish(repository+":latest", imageOfVersion("2"))
+			_, sup := superviseAsking(t, tt.jobs, tt.limit)
 			if _, err := sup.Begin(Request{Mode: Apply, RollbackOnFailure: true}); err != nil {
 				t.Fatal(err)
 			}

@@ -27,14 +27,7 @@ func TestUpgradeWaitsForOtherCores(t *testing.T) {
 		"it cannot be asked": {&coreJobs{err: errors.New("the running core does not know this command")}, false, 1, 0, Succeeded, "is replaced anyway"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			tt.core.asked = func() {
-				if calls := s.engine.CallsOf("compose"); len(calls) > 0 {
-					t.Errorf("the core was asked after %v", calls)
-				}
-			}
-			sup := s.supervise(t, func(c *Config) { c.Core, c.JobsTimeout = tt.core, time.Minute })
-			s.engine.Publish(repository+":latest", imageOfVersion("2"))
+			s, sup := superviseAsking(t, tt.core, time.Minute)
 			if tt.broken {
 				s.engine.ScriptImage(imageOfVersion("2").ID, fake.Exited(1))
 			}

@@ -13,8 +13,8 @@ type engineLead struct {
 	running sync.WaitGroup
 }
 
-// follow asks to lead where the engine is now, and gives up where it was. An engine that does not answer is led by no node.
-func (l *engineLead) follow(ctx context.Context, found *enginePlace) {
+// leadAt asks to lead where the engine is now, and gives up where it was. An engine that does not answer is led by no node.
+func (l *engineLead) leadAt(ctx context.Context, found *enginePlace) {
 	role := ""
 	if found != nil && found.here {
 		role = found.name

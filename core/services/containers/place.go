@@ -71,7 +71,7 @@ func (p *places) watchEngine(ctx context.Context) {
 		if err := p.updatePlace(ctx); err != nil && ctx.Err() == nil {
 			p.service.log.Warn("cannot tell the other nodes of the engine, retrying", "error", err)
 		}
-		lead.follow(ctx, p.found.Load())
+		lead.leadAt(ctx, p.found.Load())
 		timer := time.NewTimer(placeEvery)
 		select {
 		case <-ctx.Done():

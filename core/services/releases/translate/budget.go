@@ -47,8 +47,8 @@ func (b *budget) UsageSince(ctx context.Context, since time.Time) (u Usage, err 
 // isLimited reports whether there is a budget.
 func (set Settings) isLimited() bool { return set.DailyTokens > 0 || set.DailyCostMicros > 0 }
 
-// reserve sets tokens of the day aside for a call, or returns a budgetError.
-func (b *budget) reserve(ctx context.Context, set Settings, tokens int64) (release func(), err error) {
+// reserveTokens sets tokens of the day aside for a call, or returns a budgetError.
+func (b *budget) reserveTokens(ctx context.Context, set Settings, tokens int64) (release func(), err error) {
 	if b.cluster.Shared() && set.isLimited() {
 		return b.reserveShared(ctx, set, tokens)
 	}

@@ -41,7 +41,7 @@ func (r *run) call(ctx context.Context, req translator.Request) (*translator.Ans
 	for _, p := range req.Parts {
 		tokens += answerFactor * translator.EstimateTokens(p.Text)
 	}
-	release, err := r.reserve(ctx, set, tokens)
+	release, err := r.reserveTokens(ctx, set, tokens)
 	if err != nil {
 		return nil, err
 	}

@@ -75,18 +75,18 @@ func (l *lease) findGrant(minute int64) *grant {
 	return g
 }
 
-// reserve takes a request at the price from what this core may spend, else from the database. counted is in the windows in which the request
+// reserveRequest takes a request at the price from what this core may spend, else from the database. counted is in the windows in which the request
 // counts, by the clock of the database.
-func (l *lease) reserve(ctx context.Context, price int64, limits Limits) (counted time.Time, refusal *Exceeded, err error) {
-	at := l.pool.now()
+func (l *lease) reserveRequest(ctx context.Context, price int64, limits Limits) (counted time.Time, refusal *Exceeded, err error) {
+	at := l.pool.databaseTime()
 	if l.spend(at, 1, price) {
 		return at, nil, nil
 	}
 	return l.takeAndSpend(ctx, at, need{requests: 1, credits: price}, limits)
 }
 
-// replace changes the price of a request that counts in the windows of a time.
-func (l *lease) replace(ctx context.Context, counted time.Time, price, next int64, limits Limits) (*Exceeded, error) {
+// changePrice changes the price of a request that counts in the windows of a time.
+func (l *lease) changePrice(ctx context.Context, counted time.Time, price, next int64, limits Limits) (*Exceeded, error) {
 	if l.spend(counted, 0, next-price) {
 		return nil, nil
 	}
@@ -124,7 +124,7 @@ func (l *lease) takeAndSpend(ctx context.Context, at time.Time, n need, limits L
 	l.taking.Lock()
 	defer l.taking.Unlock()
 	if n.requests > 0 {
-		at = l.pool.now()
+		at = l.pool.databaseTime()
 	}
 	if done, refusal := l.spendOrRefuse(at, n); done {
 		return at, refusal, nil

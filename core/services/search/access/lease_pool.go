@@ -90,9 +90,9 @@ func (p *leasePool) compareClocks(ctx context.Context) error {
 	return nil
 }
 
-// now returns the time by the clock of the database. It is ahead by the time that a question takes, at most: nothing is used in a minute
+// databaseTime returns the time by the clock of the database. It is ahead by the time that a question takes, at most: nothing is used in a minute
 // that is over.
-func (p *leasePool) now() time.Time {
+func (p *leasePool) databaseTime() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.shown.Add(time.Since(p.looked))

@@ -14,7 +14,7 @@ func (t *Token) Reserve(ctx context.Context, now time.Time, price int64) (counte
 	if l == nil {
 		return now, t.counter.reserve(now, price, t.Limits), nil
 	}
-	counted, x, err = l.reserve(ctx, price, t.Limits)
+	counted, x, err = l.reserveRequest(ctx, price, t.Limits)
 	if x == nil && err == nil {
 		t.counter.addReservation(now, price)
 	}
@@ -28,7 +28,7 @@ func (t *Token) ReplaceReservation(ctx context.Context, now, counted time.Time, 
 	if l == nil {
 		return t.counter.replaceReservation(now, price, next, t.Limits), nil
 	}
-	if x, err := l.replace(ctx, counted, price, next, t.Limits); x != nil || err != nil {
+	if x, err := l.changePrice(ctx, counted, price, next, t.Limits); x != nil || err != nil {
 		return x, err
 	}
 	t.counter.moveReservation(next - price)

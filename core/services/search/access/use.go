@@ -180,7 +180,7 @@ func (a *Access) PurgeLeases(ctx context.Context) error {
 	if a.leases == nil {
 		return nil
 	}
-	return a.leases.store.purge(ctx, a.leases.now())
+	return a.leases.store.purge(ctx, a.leases.databaseTime())
 }
 
 // CloseLeases gives back what this core has left of its tokens' limits. No request may be under way.

@@ -38,9 +38,7 @@ func isReady(c *kit.Core) bool {
 // mail is lost.
 func TestKills(t *testing.T) {
 	s := newSetup(t)
-	cores := startCores(t, s, 3)
-	token := knownToken(t, cores)
-	l := startLoad(t, startNginx(t, cores), cores, token)
+	cores, l := startUnderLoad(t, s)
 	kills := choose(20, 3)
 	for round := range kills {
 		victim := cores[round%3]
@@ -85,9 +83,7 @@ func expectBooks(t *testing.T, s setup, l *load, lacking int64) {
 // not ask /readyz: a search that has just been sent on a connection which the kernel accepted and the core, as it closed, did not.
 func TestRollingRestart(t *testing.T) {
 	s := newSetup(t)
-	cores := startCores(t, s, 3)
-	token := knownToken(t, cores)
-	l := startLoad(t, startNginx(t, cores), cores, token)
+	cores, l := startUnderLoad(t, s)
 	rounds := choose(3, 1)
 	for range rounds {
 		for i, c := range cores {
@@ -151,10 +147,8 @@ func TestPause(t *testing.T) {
 // everything goes on.
 func TestLostConnections(t *testing.T) {
 	s := newSetup(t)
-	cores := startCores(t, s, 3)
-	token := knownToken(t, cores)
 	db := openDatabase(t, s)
-	l := startLoad(t, startNginx(t, cores), cores, token)
+	cores, l := startUnderLoad(t, s)
 	for range choose(10, 2) {
 		l.after(50)
 		_, err := db.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)

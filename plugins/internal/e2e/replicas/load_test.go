@@ -43,6 +43,13 @@ const (
 	each = 100 * time.Millisecond
 )
 
+// startUnderLoad runs three cores behind nginx, and the load on them until stop.
+func startUnderLoad(t *testing.T, s setup) ([]*kit.Core, *load) {
+	t.Helper()
+	cores := startCores(t, s, 3)
+	return cores, startLoad(t, startNginx(t, cores), cores, knownToken(t, cores))
+}
+
 // startLoad runs the load until stop.
 func startLoad(t *testing.T, front *kit.Core, cores []*kit.Core, token string) *load {
 	t.Helper()

@@ -103,9 +103,7 @@ func TestStandby(t *testing.T) {
 		err := db.QueryRow("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").Scan(&synchronous)
 		return err == nil && synchronous == 1
 	})
-	cores := startCores(t, s, 3)
-	token := knownToken(t, cores)
-	l := startLoad(t, startNginx(t, cores), cores, token)
+	cores, l := startUnderLoad(t, s)
 	l.after(50)
 	first.kill()
 	began := time.Now()
@@ -117,6 +115,6 @@ func TestStandby(t *testing.T) {
 	l.after(100)
 	l.stop()
 	for _, c := range cores {
-		c.Search(t, token, http.StatusOK)
+		c.Search(t, l.token, http.StatusOK)
 	}
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/cluster"
 	"github.com/patchbay-dev/patchbay/core/secret"
@@ -22,6 +23,13 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	a.closers = append(a.closers, func() { _ = a.store.Close() })
 	if cfg.Shared {
 		if err := store.LockShared(ctx, a.store); err != nil {
+			return err
+		}
+		now, err := store.ReadClock(ctx, a.store)
+		if err == nil {
+			err = checkClock(time.Now(), now)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -2,15 +2,47 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"time"
+
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
-// repairTimesEvery is how often times that a wrong clock has left in the database are looked for.
-const repairTimesEvery = 5 * time.Minute
+const (
+	// repairTimesEvery is how often times that a wrong clock has left in the database are looked for.
+	repairTimesEvery = 5 * time.Minute
+	// maxClockDifference is how far a core's clock may be from that of the database, if several cores share it.
+	maxClockDifference = 5 * time.Minute
+)
+
+// checkClock refuses a core whose clock is far from that of the database that it shares with others: it would delete by age what is not
+// old, and end sessions that are valid.
+func checkClock(own, database time.Time) error {
+	switch ahead := own.Sub(database).Round(time.Second); {
+	case ahead > maxClockDifference:
+		return fmt.Errorf("the clock of this machine is %s ahead of the database's: set it, for example with NTP", ahead)
+	case -ahead > maxClockDifference:
+		return fmt.Errorf("the clock of this machine is %s behind the database's: set it, for example with NTP", -ahead)
+	}
+	return nil
+}
+
+// repairTimes sets stored times back that lie further ahead than they can. Where cores share the database, its clock says so.
+func repairTimes(ctx context.Context, st *store.Store) error {
+	now := time.Now()
+	if st.Shared() {
+		var err error
+		if now, err = store.ReadClock(ctx, st); err != nil {
+			return err
+		}
+	}
+	_, err := st.RepairTimes(ctx, now)
+	return err
+}
 
 // watchTimes sets stored times back that lie further ahead than they can, now and while the core runs.
 func (a *App) watchTimes(ctx context.Context) error {
-	if _, err := a.store.RepairTimes(ctx, time.Now()); err != nil {
+	if err := repairTimes(ctx, a.store); err != nil {
 		return err
 	}
 	a.runUntilClosed(func(ctx context.Context) {
@@ -22,7 +54,7 @@ func (a *App) watchTimes(ctx context.Context) error {
 				return
 			case <-tick.C:
 			}
-			if _, err := a.store.RepairTimes(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			if err := repairTimes(ctx, a.store); err != nil && ctx.Err() == nil {
 				a.log.Warn("cannot check for times from a wrong clock", "error", err)
 			}
 		}

@@ -18,7 +18,8 @@ type Handler struct {
 	// Settles says that a job which has begun must run once more when it is cancelled between two attempts: Run is called
 	// with a context that has ended with ErrCanceled, and ends what the attempt before has left in the middle. It needs Safe.
 	Settles bool
-	// Deletes says that the work makes room: its writes go on while the disk is full.
+	// Deletes says that the work makes room: its writes go on while the disk is full. Where nodes share the database, it does not run at one
+	// whose clock is far ahead.
 	Deletes bool
 	// Limit is how many jobs of this type run at once in this process, so that long ones leave workers to others; 0
 	// means as many as there are workers.

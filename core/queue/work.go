@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/store"
 )
 
@@ -84,9 +85,28 @@ func (q *Queue) executeRun(ctx context.Context, r *run) {
 	job := r.row.toJob()
 	ctx, span := q.startSpan(ctx, &job)
 	r.traceID = span.TraceID()
-	result, err := q.callHandler(ctx, r, &job)
+	var result any
+	err := checkClock(q, r.handler)
+	if err == nil {
+		result, err = q.callHandler(ctx, r, &job)
+	}
 	endSpan(span, err)
 	q.recordOutcome(r, result, err, context.Cause(ctx))
+}
+
+// maxClockAhead is how far the clock of a node that deletes by age may be ahead of the database's.
+const maxClockAhead = 5 * time.Minute
+
+// checkClock refuses a handler that deletes while the clock of this node is ahead of that of the database which nodes share: it would delete
+// what is not old.
+func checkClock(q *Queue, h *Handler) error {
+	if !h.Deletes || !sharesDatabase(q) {
+		return nil
+	}
+	if ahead := q.cfg.Now().Sub(q.cfg.Cluster.Now()).Round(time.Second); ahead > maxClockAhead {
+		return fault.New(fault.NotReady, "The clock of this machine is %s ahead of the database's: set it. Jobs that delete by age fail until then.", ahead)
+	}
+	return nil
 }
 
 // finishRun releases the context of a run and unregisters it.

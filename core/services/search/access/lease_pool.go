@@ -80,9 +80,9 @@ func (p *leasePool) start(ctx context.Context, find func(token string) *lease) e
 // compareClocks looks at the clock of the database.
 func (p *leasePool) compareClocks(ctx context.Context) error {
 	asked := time.Now()
-	shown, err := p.store.readClock(ctx)
+	shown, err := store.ReadClock(ctx, p.store.store)
 	if err != nil {
-		return fmt.Errorf("read the clock of the database: %w", err)
+		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

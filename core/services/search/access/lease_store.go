@@ -63,13 +63,6 @@ func (s *leaseStore) lockToken(ctx context.Context, token string) (time.Time, er
 	return store.FromMillis(now), err
 }
 
-// readClock returns the time of the database.
-func (s *leaseStore) readClock(ctx context.Context) (time.Time, error) {
-	var now int64
-	err := s.store.DB(ctx).Raw("SELECT " + store.ClockSQL(s.store)).Scan(&now).Error
-	return store.FromMillis(now), err
-}
-
 // readUse returns what was taken of a token's limits in the windows that hold a time: by all, and by others than node.
 func (s *leaseStore) readUse(ctx context.Context, token, node string, at time.Time) (all, others *counter, seeded bool, err error) {
 	all, others = &counter{}, &counter{}

@@ -124,18 +124,30 @@ func TestRefusals(t *testing.T) {
 	keyless.env, another.env = nil, []string{kit.NewMasterKey()}
 	alone := s.newCore(t, "core-2", url)
 	alone.Env = append(alone.Env, "SVC_REPLICAS=false")
+	late := newSetup(t)
+	setClockBack(t, late)
 	for name, tt := range map[string]struct {
 		core *kit.Core
 		want string
 	}{
-		"another master key": {another.newCore(t, "core-2", url), "secret_key"},
-		"no master key":      {keyless.newCore(t, "core-2", url), "secret_key"},
-		"the same id":        {s.newCore(t, "core-1", url), "node_id"},
-		"no replicas":        {alone, "replicas"},
+		"a clock that is ahead": {late.newCore(t, "core-1", fmt.Sprintf("url = %q", late.url)), "the clock of this machine is 1h0m0s ahead"},
+		"another master key":    {another.newCore(t, "core-2", url), "secret_key"},
+		"no master key":         {keyless.newCore(t, "core-2", url), "secret_key"},
+		"the same id":           {s.newCore(t, "core-1", url), "node_id"},
+		"no replicas":           {alone, "replicas"},
 	} {
 		out := tt.core.Run("", "serve")
 		if out.Status == 0 || !strings.Contains(out.Stderr, tt.want) {
 			t.Errorf("%s: %d, %s", name, out.Status, kit.LastLines(out.Stderr, 5))
 		}
 	}
+}
+
+// setClockBack makes the clock of a database an hour late, as its cores see it.
+func setClockBack(t *testing.T, s setup) {
+	t.Helper()
+	_, err := openDatabase(t, s).Exec(`CREATE SCHEMA late;
+		CREATE FUNCTION late.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.clock_timestamp() - interval '1 hour' $$;
+		DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, late, pg_catalog', current_database()); END $$`)
+	kit.Must(t, err)
 }

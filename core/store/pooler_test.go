@@ -134,3 +134,28 @@ func TestPoolerWithSessions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPoolerOfSharedStores: one of several cores is refused, too, behind a pooler that shares sessions, and shares the lock through the
+// server itself.
+func TestPoolerOfSharedStores(t *testing.T) {
+	t.Parallel()
+	direct := testkit.Postgres(t)
+	pooled := startPooler(t, direct, "transaction")
+	shared := store.Config{Dialect: store.Postgres, URL: pooled, Shared: true, MigrateWithoutCopy: true}
+	unlocked, err := store.Open(t.Context(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlocked.Close()
+	if err := store.LockShared(t.Context(), unlocked); !errors.Is(err, store.ErrSharedSessions) {
+		t.Errorf("through a pooler in transaction mode: %v", err)
+	}
+	shared.DirectURL = direct
+	for range 2 {
+		testkit.Must(t, store.LockShared(t.Context(), testkit.OpenStore(t, shared)))
+	}
+	alone := store.Config{Dialect: store.Postgres, URL: pooled, DirectURL: direct, Exclusive: true}
+	if _, err := store.Open(t.Context(), alone); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("a core alone beside two: %v", err)
+	}
+}

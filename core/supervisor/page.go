@@ -26,10 +26,13 @@ type trackedStep struct {
 	class, current string
 }
 
-// trackSteps returns the steps of an operation with how far each has come.
+// trackSteps returns the steps of an operation with how far each has come. A core alone waits for no other, so that step is among them only
+// while it lasts.
 func trackSteps(o *Operation) (out []trackedStep) {
-	order := []Step{StepPrecheck, StepPull, StepCheck, StepTurn, StepJobs, StepApply, StepWait, StepDone}
+	order := []Step{StepPrecheck, StepPull, StepCheck, StepJobs, StepApply, StepWait, StepDone}
 	switch {
+	case o.Step == StepTurn:
+		order = slices.Insert(order, 3, StepTurn)
 	case o.Status == RolledBack || o.Step == StepRollback || o.Step == StepRollbackWait:
 		order = []Step{StepRollback, StepRollbackWait, StepDone}
 	case o.Request.Mode == DryRun:

@@ -45,3 +45,14 @@ func TestUpgradeWaitsForOtherCores(t *testing.T) {
 		})
 	}
 }
+
+// TestTurnIsShownWhileItLasts: the page of a core that waits for no other says nothing of it.
+func TestTurnIsShownWhileItLasts(t *testing.T) {
+	for step, want := range map[Step]bool{StepCheck: false, StepTurn: true, StepJobs: false, StepDone: false} {
+		steps := trackSteps(&Operation{Step: step, Status: Running})
+		at := slices.IndexFunc(steps, func(s trackedStep) bool { return s.step == StepTurn })
+		if (at >= 0) != want || want && (steps[at].current != "step" || steps[at-1].class != "done" || steps[at+1].step != StepJobs) {
+			t.Errorf("at %s the steps are %+v", step, steps)
+		}
+	}
+}

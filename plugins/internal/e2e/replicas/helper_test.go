@@ -106,6 +106,7 @@ func startNginx(t *testing.T, cores []*kit.Core) *kit.Core {
   location / {
     proxy_pass http://patchbay;
     proxy_http_version 1.1;
+    proxy_set_header Host $http_host;
     proxy_buffering off;
     proxy_connect_timeout 2s;
     proxy_read_timeout 3600s;

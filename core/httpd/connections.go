@@ -26,7 +26,11 @@ type ConnectionLimits struct {
 func (s *Server) LimitConnections(limits ConnectionLimits) {
 	l := &limitedListener{Listener: s.listener, limits: limits, byClient: map[string]int{}, idle: list.New()}
 	l.changed = sync.NewCond(&l.mu)
-	s.listener, s.http.ConnState = l, l.noteState
+	s.listener = l
+	s.http.ConnState = func(c net.Conn, state http.ConnState) {
+		s.newcomers.noteState(c, state)
+		l.noteState(c, state)
+	}
 }
 
 // limitedListener accepts connections within limits.

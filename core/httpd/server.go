@@ -35,13 +35,17 @@ type Server struct {
 	drain    context.CancelFunc
 	// cutOff ends what Detach has handed out.
 	cutOff context.CancelFunc
-	ended  sync.WaitGroup
-	failed chan error
+	// newcomers are the connections whose first request has not come to its handler.
+	newcomers newcomers
+	ended     sync.WaitGroup
+	failed    chan error
 }
 
 // Listen takes an address such as 0.0.0.0:50883. setting is the name under which an operator finds it, for the error.
 func Listen(addr, setting string, logger hclog.Logger) (*Server, error) {
-	l, err := net.Listen("tcp", addr)
+	var config net.ListenConfig
+	config.SetMultipathTCP(false) // refuseNew can do nothing with its sockets
+	l, err := config.Listen(context.Background(), "tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("the address %s is taken by %s: stop it, or set %s to a free one", addr,
@@ -58,7 +62,9 @@ func Listen(addr, setting string, logger hclog.Logger) (*Server, error) {
 		BaseContext: func(net.Listener) context.Context {
 			return context.WithValue(life, lifeKey{}, life)
 		},
-		ErrorLog: log.New(quietErrors{logger}, "", 0),
+		ConnContext: s.newcomers.addConn,
+		ConnState:   s.newcomers.noteState,
+		ErrorLog:    log.New(quietErrors{logger}, "", 0),
 	}
 	return s, nil
 }
@@ -132,6 +138,7 @@ func (s *Server) Mount(mounts []Mount, opts Options) error {
 func NewHandler(mounts []Mount, opts Options) (http.Handler, error) { return newMux(mounts, opts) }
 
 func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	s.newcomers.noteRequest(r)
 	if h := s.current.Load(); h != nil {
 		(*h).ServeHTTP(w, r)
 		return
@@ -155,9 +162,10 @@ func (s *Server) Serve() {
 func (s *Server) Failed() <-chan error { return s.failed }
 
 // Shutdown accepts no more, tells the streams to end, and waits for the requests that are under way until ctx ends;
-// then it cuts them off.
+// then it cuts them off. Whoever is connected by then gets an answer.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.drain()
+	s.refuseNew(ctx)
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		_ = s.http.Close()

@@ -79,13 +79,11 @@ func expectBooks(t *testing.T, s setup, l *load, lacking int64) {
 	}
 }
 
-// TestRollingRestart restarts the cores one after the other under load: nothing fails. One exception is nobody's to mend while nginx does
-// not ask /readyz: a search that has just been sent on a connection which the kernel accepted and the core, as it closed, did not.
+// TestRollingRestart restarts the cores one after the other under load: nothing fails.
 func TestRollingRestart(t *testing.T) {
 	s := newSetup(t)
 	cores, l := startUnderLoad(t, s)
-	rounds := choose(3, 1)
-	for range rounds {
+	for range choose(3, 1) {
 		for i, c := range cores {
 			l.after(50)
 			cores[(i+1)%3].CLI("node", "drain", fmt.Sprintf("core-%d", i+1))
@@ -96,11 +94,9 @@ func TestRollingRestart(t *testing.T) {
 		}
 	}
 	l.stop()
-	if failed, failedGets := l.failures(); len(failed) > rounds*len(cores) || len(failedGets) > 0 {
+	if failed, failedGets := l.failures(); len(failed)+len(failedGets) > 0 {
 		t.Errorf("%d searches and %d questions failed:\n%s", len(failed), len(failedGets), strings.Join(append(failed, failedGets...), "\n"))
 	}
-	failed, _ := l.failures()
-	t.Logf("%d searches failed", len(failed))
 	expectBooks(t, s, l, 0)
 }
 

@@ -55,7 +55,7 @@ func (o operatorCore) RunningJobs(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := core.Jobs(ctx, operator.JobQuery{State: string(queue.Running), Limit: maxRunningJobs})
+	page, err := core.Jobs(ctx, operator.JobQuery{State: string(queue.Running), Here: true, Limit: maxRunningJobs})
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/queue"
 )
 
-// busyQueue has jobs, and hands out those of the states that are asked for.
+// busyQueue has jobs, and hands out those that run here, of the states that are asked for.
 type busyQueue struct {
 	operator.Jobs
 	jobs []queue.Job
@@ -22,7 +22,7 @@ type busyQueue struct {
 // List implements operator.Jobs.
 func (b busyQueue) List(_ context.Context, f queue.Filter, _ string, limit int) (out []queue.Job, next string, err error) {
 	for _, j := range b.jobs {
-		if slices.Contains(f.States, j.State) && len(out) < limit {
+		if f.Here && slices.Contains(f.States, j.State) && len(out) < limit {
 			out = append(out, j)
 		}
 	}

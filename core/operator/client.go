@@ -128,6 +128,8 @@ func (c *Client) CopyLogs(ctx context.Context, w io.Writer, ref string, follow b
 type JobQuery struct {
 	// State is one of the queue, or "open" for those that have not ended.
 	State, Type, Cursor string
+	// Here selects those that run at the core that answers.
+	Here bool
 	// Limit is from 1 to 200; 0 takes 50.
 	Limit int
 }
@@ -137,6 +139,9 @@ func (c *Client) Jobs(ctx context.Context, q JobQuery) (out JobPage, err error) 
 	values := url.Values{"state": {q.State}, "type": {q.Type}, "cursor": {q.Cursor}}
 	if q.Limit != 0 {
 		values.Set("limit", fmt.Sprint(q.Limit))
+	}
+	if q.Here {
+		values.Set("here", "true")
 	}
 	return out, c.call(ctx, http.MethodGet, "/jobs?"+values.Encode(), &out)
 }

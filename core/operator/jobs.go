@@ -64,6 +64,7 @@ func (s *Server) jobFilter(r *http.Request) (f queue.Filter, err error) {
 		}
 		f.Types = []string{kind}
 	}
+	f.Here = r.URL.Query().Get("here") == "true"
 	return f, nil
 }
 

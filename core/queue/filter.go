@@ -54,7 +54,7 @@ func (f Filter) splitArms() []Filter {
 	var out []Filter
 	for _, kind := range orNone(f.Types) {
 		for _, state := range orNone(f.States) {
-			out = append(out, Filter{Types: kind, States: state, ExceptTypes: f.ExceptTypes, Actor: f.Actor})
+			out = append(out, Filter{Types: kind, States: state, ExceptTypes: f.ExceptTypes, Actor: f.Actor, owner: f.owner})
 		}
 	}
 	return out
@@ -109,6 +109,9 @@ func (f Filter) addColumns(c *condition) {
 	}
 	if f.Actor != "" {
 		c.and("actor = ?", f.Actor)
+	}
+	if f.owner != "" {
+		c.and("owner = ?", f.owner)
 	}
 }
 

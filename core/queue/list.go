@@ -26,6 +26,10 @@ type Filter struct {
 	Lock string
 	// Tags are those of Submission; a job must have all of them. Name the rarest first: its jobs are looked through.
 	Tags []string
+	// Here selects the jobs that run in this process.
+	Here bool
+	// owner selects the jobs of one owner.
+	owner string
 }
 
 // position is the sort key of the last job of a page.
@@ -62,6 +66,9 @@ func (q *Queue) List(ctx context.Context, f Filter, cursor string, limit int) (j
 		if err := store.DecodeCursor(cursor, after); err != nil {
 			return nil, "", err
 		}
+	}
+	if f.Here {
+		_, f.owner = currentOwner(q)
 	}
 	sql, args := f.pageQuery(after, limit+1)
 	var rows []row

@@ -43,7 +43,7 @@ func joinTalking(t *testing.T, url, id string, held bool) (q *queue.Queue, lines
 func TestJobForOtherNode(t *testing.T) {
 	url := testkit.Postgres(t)
 	a, _, _ := joinTalking(t, url, "a", true)
-	_, lines, causes := joinTalking(t, url, "b", false)
+	b, lines, causes := joinTalking(t, url, "b", false)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	all, err := a.FollowAll(ctx, 0)
@@ -66,6 +66,11 @@ func TestJobForOtherNode(t *testing.T) {
 	}
 	expect(queue.EventQueued)
 	expect(queue.EventRunning)
+	for node, want := range map[*queue.Queue][]string{a: nil, b: {id}} {
+		if got := allPages(t, node, queue.Filter{Here: true, States: []queue.State{queue.Running, queue.Queued}}); !slices.Equal(got, want) {
+			t.Errorf("jobs that run there: %q, want %q", got, want)
+		}
+	}
 	const count = 200
 	began, took := time.Now(), make([]time.Duration, count)
 	for i := range took {

@@ -18,7 +18,7 @@ import (
 type Core interface {
 	// CoreVersion returns the version of the core. An error says why it cannot be asked, or that it is not ready.
 	CoreVersion(ctx context.Context) (string, error)
-	// RunningJobs returns the types of the jobs that run, one entry for each job. An error says why the core cannot be asked.
+	// RunningJobs returns the types of the jobs that run at the core, one entry for each job. An error says why the core cannot be asked.
 	RunningJobs(ctx context.Context) ([]string, error)
 	// BeginUpgrade has the core take no new work, or returns the name of another core of its database that is being upgraded. An error says
 	// why the core cannot be asked.

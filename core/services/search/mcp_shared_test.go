@@ -21,10 +21,9 @@ func (e *env) listMCP(token, session string) int {
 	return e.rpc(token, listTools, "Mcp-Session-Id", session).status
 }
 
-// TestMCPSessionsOfNodes: a session that one core has begun goes on at another, and ends at both.
+// TestMCPSessionsOfNodes: a session that one core has begun goes on at another, and ends at both, before the news of its end have come.
 func TestMCPSessionsOfNodes(t *testing.T) {
-	nodes := newNodes(t, 2, withTools)
-	a, b := nodes[0], nodes[1]
+	a, b := newDeafNode(t, withTools)
 	token, other := a.token(nil), a.token(nil)
 	begin := func() string { return a.rpc(token, welcome).header.Get("Mcp-Session-Id") }
 	known, unknown := begin(), begin()
@@ -42,7 +41,50 @@ func TestMCPSessionsOfNodes(t *testing.T) {
 	if got := b.listMCP(token, unknown); got != 404 {
 		t.Errorf("a session that was ended before this core knew it: %d", got)
 	}
-	awaitNode(t, "session ended at b", func() bool { return b.listMCP(token, known) == 404 })
+	if got := b.listMCP(token, known); got != 404 {
+		t.Errorf("a session that was ended at another core just now: %d", got)
+	}
+}
+
+// TestMCPSessionRestsAtANode: a session that is used at one core is not over at another, where it has rested for long.
+func TestMCPSessionRestsAtANode(t *testing.T) {
+	nodes := newNodes(t, 2, withTools)
+	token := nodes[0].token(nil)
+	session := nodes[0].rpc(token, welcome).header.Get("Mcp-Session-Id")
+	for i := range 4 {
+		for _, n := range nodes {
+			n.clock.Advance(40 * 60e9)
+		}
+		if got := nodes[(i+1)%2].listMCP(token, session); got != 200 {
+			t.Errorf("call %d: %d", i, got)
+		}
+	}
+}
+
+// TestMCPEndAtAnotherNode: what runs in a session ends when the session is ended at another core.
+func TestMCPEndAtAnotherNode(t *testing.T) {
+	entered, answer := make(chan struct{}), make(chan struct{})
+	nodes := newNodes(t, 2, withTools, func(e *env) {
+		e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) {
+			close(entered)
+			<-answer
+			return reply(200, `{}`), nil
+		}
+	})
+	a, b := nodes[0], nodes[1]
+	token := a.token(nil)
+	session := a.rpc(token, welcome).header.Get("Mcp-Session-Id")
+	status := make(chan int, 1)
+	go func() { status <- a.rpc(token, callSearch, "Mcp-Session-Id", session).status }()
+	<-entered
+	if got := b.endMCP(token, session); got != 204 {
+		t.Errorf("end: %d", got)
+	}
+	if got := <-status; got != 499 {
+		t.Errorf("the call of the session: %d", got)
+	}
+	close(answer)
+	a.flush()
 }
 
 // TestMCPCancelAtAnotherNode: a cancellation reaches the call at the core where it runs.

@@ -91,20 +91,26 @@ func TestChangesReachOtherNodes(t *testing.T) {
 	}
 }
 
-// TestChangesReachADeafNode: a core that hears no news looks by itself.
-func TestChangesReachADeafNode(t *testing.T) {
+// newDeafNode makes services of two cores on one database, of which b hears no news.
+func newDeafNode(t *testing.T, change ...func(*env)) (a, b *env) {
+	t.Helper()
 	url := testkit.Postgres(t)
-	a := newNode(t, testkit.SharedStore(t, url, Migrations(), auth.Migrations()), "a", withKeys)
+	a = newNode(t, testkit.SharedStore(t, url, Migrations(), auth.Migrations()), "a", change...)
 	line := testkit.NewLine(t, url)
 	st := testkit.OpenStore(t, store.Config{Dialect: store.Postgres, URL: url, DirectURL: line.URL, Shared: true, MigrateWithoutCopy: true})
 	line.Cut(true)
-	b := newNode(t, st, "b", withKeys)
+	t.Cleanup(func() { line.Cut(false) })
+	return a, newNode(t, st, "b", change...)
+}
+
+// TestChangesReachADeafNode: a core that hears no news looks by itself.
+func TestChangesReachADeafNode(t *testing.T) {
+	a, b := newDeafNode(t, withKeys)
 	token, key := a.token(nil), a.addKeys("tvly-of-a")[0]
 	awaitNode(t, "token and key known to b", func() bool { return b.accepts(token) && b.svc.Pool().HasUsable("web") })
 	testkit.Must(t, a.svc.DeleteToken(t.Context(), idOf(token)))
 	testkit.Must(t, a.svc.SetKeyEnabled(t.Context(), key, false))
 	awaitNode(t, "both refused by b", func() bool { return !b.accepts(token) && !b.svc.Pool().HasUsable("web") })
-	line.Cut(false)
 }
 
 // TestDisabledUserAtOtherNodes: the tokens of a user who is disabled at one core are refused by another.

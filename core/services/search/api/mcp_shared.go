@@ -23,6 +23,9 @@ type sharedSessions struct {
 	now     func() time.Time
 }
 
+// HasOthers implements mcp.Shared.
+func (s *sharedSessions) HasOthers() bool { return s.cluster.Shared() }
+
 // End implements mcp.Shared.
 func (s *sharedSessions) End(ctx context.Context, session string, until time.Time) error {
 	now := s.now().UnixMilli()

@@ -86,13 +86,15 @@ func (s *sessions) removeOldest(token string) {
 	}
 }
 
-// removeSession ends a session and what runs in it.
+// removeSession ends a session and what runs in it. Where it may go on at other cores, it can come back from there.
 func (s *sessions) removeSession(x *session) {
 	if s.byID[x.id] != x {
 		return
 	}
 	delete(s.byID, x.id)
-	s.markGone(x.hash)
+	if !s.cfg.Shared.HasOthers() {
+		s.markGone(x.hash)
+	}
 	s.rest.Remove(x.place)
 	if s.held[x.token]--; s.held[x.token] == 0 {
 		delete(s.held, x.token)
@@ -114,9 +116,10 @@ func (s *sessions) markGone(hash string) {
 	}
 }
 
-// findSession gives the session of an id if it is the token's and not over, and notes that it is used.
+// findSession gives the session of an id if it is the token's and not over, and notes that it is used. What another core has ended is over
+// before the news of it have come.
 func (s *sessions) findSession(ctx context.Context, id, token string) (*session, error) {
-	if x, known := s.findKept(id, token); known {
+	if x, known := s.findKept(id, token); known && (x == nil || !s.cfg.Shared.HasOthers()) {
 		return x, nil
 	}
 	version, ok := s.cfg.openID(id, token)
@@ -129,14 +132,18 @@ func (s *sessions) findSession(ctx context.Context, id, token string) (*session,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case ended:
+	x := s.byID[id]
+	if ended {
 		s.markGone(hashID(id))
+	}
+	switch {
+	case ended && x != nil:
+		s.removeSession(x)
 		return nil, nil
-	case s.byID[id] == nil && !s.gone[hashID(id)]:
+	case x == nil && !s.gone[hashID(id)]:
 		return s.addSession(id, token, version), nil
 	}
-	return s.byID[id], nil
+	return x, nil
 }
 
 // findKept is findSession for what is known here; known says that there is nothing else to ask.
@@ -149,7 +156,8 @@ func (s *sessions) findKept(id, token string) (x *session, known bool) {
 	if x.token != token {
 		return nil, true
 	}
-	return s.touchUnlessOver(x), true
+	x = s.touchUnlessOver(x)
+	return x, x != nil || s.gone[hashID(id)]
 }
 
 // touchUnlessOver notes that a session is used, or returns nil if it is over. The caller holds the mutex.
@@ -181,6 +189,7 @@ func (s *sessions) endSession(ctx context.Context, id, token string) (bool, erro
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.markGone(x.hash)
 	s.removeSession(x)
 	return true, nil
 }

@@ -14,6 +14,8 @@ const SessionLifetime = 7 * 24 * time.Hour
 
 // Shared is what the endpoints of all cores know together. Sessions and calls are named by hashes.
 type Shared interface {
+	// HasOthers reports whether sessions may go on, and be ended, at other cores.
+	HasOthers() bool
 	// End ends a session; until is when it would be over in any case.
 	End(ctx context.Context, session string, until time.Time) error
 	// IsEnded reports whether a session was ended.
@@ -25,6 +27,7 @@ type Shared interface {
 // alone is the Shared of an endpoint that is the only one: its sessions know what has ended.
 type alone struct{}
 
+func (alone) HasOthers() bool                               { return false }
 func (alone) End(context.Context, string, time.Time) error  { return nil }
 func (alone) IsEnded(context.Context, string) (bool, error) { return false, nil }
 func (alone) Cancel(string, string)                         {}

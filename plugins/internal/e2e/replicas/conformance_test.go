@@ -3,6 +3,7 @@ package replicas
 import (
 	"cmp"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,9 @@ var lacks = regexp.MustCompile(`^(Failed: MCP error (-32602: unknown tool "\w*te
 
 // resultName matches the name of the folder with the checks of a scenario, which ends with the time.
 var resultName = regexp.MustCompile(`^server-(.+)-\d{4}-\d\d-\d\dT[-\d]+Z$`)
+
+// ping is a message that any session takes.
+const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
 // verdict is a check of the suite.
 type verdict struct {
@@ -62,6 +66,32 @@ func TestMCPConformance(t *testing.T) {
 			if !passed[s] {
 				t.Errorf("%s: %s has not passed", what, s)
 			}
+		}
+	}
+	endSessions(t, cores, token)
+}
+
+// endSessions ends sessions at one core after all cores have served them: they are over at all cores at once. The suite's versions for
+// Node 20 do not ask for it.
+func endSessions(t *testing.T, cores []*kit.Core, token string) {
+	t.Helper()
+	ask := func(c *kit.Core, method, body string, session ...string) kit.Answer {
+		header := http.Header{"Mcp-Session-Id": session}
+		return c.Send(t, kit.Request{Method: method, Path: "/search/mcp", Token: token, Body: body, Header: header})
+	}
+	for _, first := range cores {
+		session := ask(first, http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",`+
+			`"capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`).Header.Get("Mcp-Session-Id")
+		for _, c := range cores {
+			if a := ask(c, http.MethodPost, ping, session); a.Status != http.StatusOK {
+				t.Errorf("in the session: status %d: %s", a.Status, a.Body)
+			}
+		}
+		if a := ask(first, http.MethodDelete, "", session); a.Status != http.StatusNoContent {
+			t.Errorf("the end: status %d: %s", a.Status, a.Body)
+		}
+		for _, c := range cores {
+			ask(c, http.MethodPost, ping, session).Refused(t, http.StatusNotFound, "session_not_found")
 		}
 	}
 }

@@ -133,6 +133,7 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 		c.loops.Go(func() { c.watchLease(loops) })
 		c.loops.Go(func() { wire.receiveNews(loops) })
 		c.loops.Go(func() { wire.watchConnection(loops) })
+		c.loops.Go(func() { wire.watchQueue(loops) })
 	}
 	return c, nil
 }

@@ -35,10 +35,12 @@ type newsWire struct {
 	boot string
 	news *event.Bus
 	send chan newsItem
-	// relays has the Relay of each topic. unsent says that news were not sent, listening that those of others arrive.
+	// relays has the Relay of each topic. unsent says that news were not sent, listening that those of others arrive, full that the database
+	// takes none from anybody.
 	relays    sync.Map
 	unsent    atomic.Bool
 	listening atomic.Bool
+	full      atomic.Bool
 }
 
 // newsItem is a piece of news on its way.
@@ -131,6 +133,9 @@ func (w *newsWire) sendNews(ctx context.Context) {
 			err := store.Notify(ctx, w.store, channel, w.packNews(first)...)
 			switch {
 			case err == nil:
+				if pause == lookEvery {
+					w.log.Info("other nodes get news again")
+				}
 				pause = newsEvery
 			case ctx.Err() == nil:
 				if pause == newsEvery {

@@ -3,14 +3,20 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/patchbay-dev/patchbay/core/event"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 const (
 	// relayTopic begins the topics of news for the buses of other nodes, lostTopic is that of news which were not sent.
 	relayTopic = "core.relay/"
 	lostTopic  = "core.lost"
+	// queueWarn and queueFull are how full the queue of notifications is when that is worth a warning, and when it takes none any more.
+	queueWarn, queueFull = 0.5, 0.99
+	// freeTimeout is how long it may take to free that queue. It was 45 seconds for 8 GB on a busy machine.
+	freeTimeout = 5 * time.Minute
 )
 
 // Relay publishes events on a bus of this node, and on those of the other nodes.
@@ -102,11 +108,30 @@ func (w *newsWire) announceRelayLoss() {
 	})
 }
 
-// watchConnection tells the subscribers of buses now and then that events may be lost, while there is no connection for news.
+// watchConnection tells the subscribers of buses now and then that events may be lost, while there is no connection for news or no node can
+// send any.
 func (w *newsWire) watchConnection(ctx context.Context) {
 	for event.Sleep(ctx, lookEvery) == nil {
-		if !w.listening.Load() {
+		if !w.listening.Load() || w.full.Load() {
 			w.announceRelayLoss()
 		}
+	}
+}
+
+// watchQueue finds out when the database's queue of notifications is full, warns before that is so, and frees it when nothing holds it any
+// more. PostgreSQL cannot be stopped while it frees a long queue: there is one attempt at a time.
+func (w *newsWire) watchQueue(ctx context.Context) {
+	for warned := false; event.Sleep(ctx, lookEvery) == nil; {
+		freeing, cancel := context.WithTimeout(ctx, freeTimeout)
+		usage, err := store.FreeNotifications(freeing, w.store)
+		cancel()
+		if err != nil {
+			continue
+		}
+		if usage >= queueWarn && !warned {
+			w.log.Warn("PostgreSQL's queue of notifications fills up: "+store.NotificationsHint, "percent", int(usage*100))
+		}
+		warned = usage >= queueWarn
+		w.full.Store(usage >= queueFull)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/patchbay-dev/patchbay/core/event"
 )
@@ -18,7 +19,18 @@ const (
 	// listenRetry paces the attempts to connect again, and listenProbe is how long a connection may be silent before it is probed.
 	listenRetry = time.Second
 	listenProbe = 5 * time.Second
+	// listenTimeout is long: who begins to listen passes over all notifications that wait, up to 8 GB.
+	listenTimeout = time.Minute
+	// sqlstateLimit is PostgreSQL's code for a queue of notifications that is full.
+	sqlstateLimit = "54000"
 )
+
+// NotificationsHint says why PostgreSQL's queue of notifications is not emptied, and what to do.
+const NotificationsHint = "a session that listens, perhaps in another database of the server, is held in a transaction or does not read: end it " +
+	"(PostgreSQL's log names its PID, see pg_stat_activity)"
+
+// ErrNotificationsFull is in the chain of Notify's error while PostgreSQL takes no notifications from anybody.
+var ErrNotificationsFull = errors.New("PostgreSQL's queue of notifications is full: " + NotificationsHint)
 
 // Notify sends payloads to those who listen on a channel of the database, each at most MaxNotification bytes long. It is a transaction of
 // its own: one with a notification waits for all others of that kind when it commits. On SQLite it does nothing.
@@ -33,10 +45,27 @@ func Notify(ctx context.Context, s *Store, channel string, payloads ...string) e
 	err := s.QueueTx(ctx, "notify other cores", func(ctx context.Context) error {
 		return s.Writer(ctx).Exec("SELECT "+strings.Join(calls, ", "), args...).Error
 	})
-	if err != nil {
-		return fmt.Errorf("notify other cores (if the queue of notifications is full, look for an idle session that listens in pg_stat_activity): %w", err)
+	var pg *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &pg) && pg.Code == sqlstateLimit:
+		return fmt.Errorf("notify other cores: %w: %w", ErrNotificationsFull, err)
 	}
-	return nil
+	return fmt.Errorf("notify other cores: %w", err)
+}
+
+// FreeNotifications frees what all who listen have read of PostgreSQL's queue of notifications, and returns how full it is then, from 0 to 1.
+// PostgreSQL does that by itself when a notification is sent, but not when it refuses one: a queue that was full stays full until somebody
+// asks. On SQLite it does nothing.
+func FreeNotifications(ctx context.Context, s *Store) (usage float64, err error) {
+	if s.cfg.Dialect != Postgres {
+		return 0, nil
+	}
+	if err := s.DB(ctx).Raw("SELECT pg_notification_queue_usage()").Scan(&usage).Error; err != nil {
+		return 0, fmt.Errorf("look at the queue of notifications: %w", err)
+	}
+	return usage, nil
 }
 
 // Listener is what Listen calls, from one goroutine.
@@ -78,7 +107,9 @@ func (l Listener) listenOnce(ctx context.Context, s *Store, channel string) erro
 		return fmt.Errorf("connect to the database: %w", err)
 	}
 	defer closeConn(conn)
-	if _, err := conn.Exec(connecting, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
+	listening, cancel := context.WithTimeout(ctx, listenTimeout)
+	defer cancel()
+	if _, err := conn.Exec(listening, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	l.Connected()

@@ -66,6 +66,13 @@ func (e *executor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAva
 	return out, nil
 }
 
+// LeaderResign implements riverdriver.Executor. River's own would also notify, which nobody hears, and which fails while the database's queue
+// of notifications is full.
+func (e *executor) LeaderResign(ctx context.Context, p *riverdriver.LeaderResignParams) (bool, error) {
+	done, err := e.client.cfg.Pool.Exec(ctx, "DELETE FROM river_leader WHERE elected_at = $1 AND leader_id = $2", p.ElectedAt, p.LeaderID)
+	return done.RowsAffected() > 0, err
+}
+
 // take adds at most limit tickets of some types that wait in a queue of River.
 func (e *executor) take(ctx context.Context, p *riverdriver.JobGetAvailableParams, queue string, kinds []string, limit int,
 	out *riverdriver.JobGetAvailableResult) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/auth/limit"
 	"github.com/patchbay-dev/patchbay/core/fault"
 	"github.com/patchbay-dev/patchbay/core/secret"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 const (
@@ -55,6 +56,8 @@ func errChallenge() error {
 		WithStatus(fault.BadRequest.Status())
 }
 
+var challengeColumns = store.Columns(challenge{}, "")
+
 // consumeChallenge returns the challenge that a browser answers and deletes it, so that it can be answered once only.
 func (pk *Passkeys) consumeChallenge(ctx context.Context, kind string, answer []byte) (c challenge, data webauthn.SessionData, err error) {
 	text := challengeIn(answer)
@@ -63,7 +66,7 @@ func (pk *Passkeys) consumeChallenge(ctx context.Context, kind string, answer []
 	}
 	var rows []challenge
 	err = pk.cfg.Store.Tx(ctx, "use challenge", func(ctx context.Context) error {
-		return pk.cfg.Store.Writer(ctx).Raw("DELETE FROM passkey_challenges WHERE hash = ? RETURNING *", secret.HashToken(text)).Scan(&rows).Error
+		return pk.cfg.Store.Writer(ctx).Raw("DELETE FROM passkey_challenges WHERE hash = ? RETURNING "+challengeColumns, secret.HashToken(text)).Scan(&rows).Error
 	})
 	if err != nil {
 		return c, data, wrapStoreError("use challenge", err)

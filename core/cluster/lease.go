@@ -72,7 +72,7 @@ func (c *Cluster) takeRow(ctx context.Context) (mine confirmation, holder *nodeR
 	err = c.store.QueueTx(ctx, "register a node", func(ctx context.Context) error {
 		holder = nil
 		var rows []nodeRow
-		if err := c.store.Writer(ctx).Raw("SELECT *, "+clock+" AS now FROM core_nodes WHERE id = ?"+lock, c.cfg.ID).Scan(&rows).Error; err != nil {
+		if err := c.store.Writer(ctx).Raw("SELECT "+nodeColumns+", "+clock+" AS now FROM core_nodes WHERE id = ?"+lock, c.cfg.ID).Scan(&rows).Error; err != nil {
 			return err
 		}
 		mine = confirmation{epoch: 1}

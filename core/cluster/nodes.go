@@ -76,6 +76,8 @@ type nodeRow struct {
 	Now       int64
 }
 
+const nodeColumns = "id, epoch, boot, lease_ms, about, drain, started_at, seen_at, ended_at"
+
 // isLive reports whether the lease has not ended.
 func (r nodeRow) isLive() bool { return r.EndedAt == 0 && r.Now-r.SeenAt < r.LeaseMs }
 
@@ -94,7 +96,7 @@ func (r nodeRow) findState() State {
 // ListNodes returns the nodes of a database, by their ids. Commands use it beside a core.
 func ListNodes(ctx context.Context, s *store.Store) ([]Node, error) {
 	var rows []nodeRow
-	if err := s.DB(ctx).Raw("SELECT *, " + store.ClockSQL(s) + " AS now FROM core_nodes ORDER BY id").Scan(&rows).Error; err != nil {
+	if err := s.DB(ctx).Raw("SELECT " + nodeColumns + ", " + store.ClockSQL(s) + " AS now FROM core_nodes ORDER BY id").Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read the nodes: %w", err)
 	}
 	var leaders []struct{ Role, Node string }

@@ -81,13 +81,15 @@ func (h *history) History(ctx context.Context, service, before string, limit int
 	return out, nil
 }
 
+var deliveryColumns = store.Columns(delivery{}, "d")
+
 // Latest returns the newest delivery of a service for each channel name.
 func (h *history) Latest(ctx context.Context, service string) (map[string]Delivery, error) {
 	var rows []delivery
 	// Each step finds the next name by the index: to group by names reads all deliveries of the service.
 	err := h.store.DB(ctx).Raw("WITH RECURSIVE names(name) AS (SELECT MIN(name) FROM notify_deliveries WHERE service = ? UNION ALL "+
 		"SELECT (SELECT MIN(name) FROM notify_deliveries WHERE service = ? AND name > names.name) FROM names WHERE names.name IS NOT NULL) "+
-		"SELECT d.* FROM names JOIN notify_deliveries d ON d.id = (SELECT MAX(id) FROM notify_deliveries WHERE service = ? AND name = names.name)", service, service, service).Scan(&rows).Error
+		"SELECT "+deliveryColumns+" FROM names JOIN notify_deliveries d ON d.id = (SELECT MAX(id) FROM notify_deliveries WHERE service = ? AND name = names.name)", service, service, service).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("read the newest deliveries: %w", err)
 	}

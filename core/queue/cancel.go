@@ -7,7 +7,7 @@ import (
 	"github.com/patchbay-dev/patchbay/core/fault"
 )
 
-const sqlCancel = `UPDATE jobs SET cancel_requested = 1, run_at = ?, last_seq = last_seq + 1 WHERE id = ? RETURNING *`
+const sqlCancel = `UPDATE jobs SET cancel_requested = 1, run_at = ?, last_seq = last_seq + 1 WHERE id = ? RETURNING ` + rowColumns
 
 // Cancel cancels a job and returns it as it is then. A queued job ends at once, unless it has begun and its handler
 // settles (see Handler.Settles). The context of a running job's handler ends with the cause ErrCanceled, and the job
@@ -16,7 +16,7 @@ const sqlCancel = `UPDATE jobs SET cancel_requested = 1, run_at = ?, last_seq = 
 func (q *Queue) Cancel(ctx context.Context, id string) (Job, error) {
 	var out *row
 	err := q.store.QueueTx(ctx, "cancel job", func(ctx context.Context) error {
-		r, err := q.queryOne(ctx, `SELECT * FROM jobs WHERE id = ?`+q.forUpdate(), id)
+		r, err := q.queryOne(ctx, `SELECT `+rowColumns+` FROM jobs WHERE id = ?`+q.forUpdate(), id)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (q *Queue) cancelRow(ctx context.Context, r *row) (*row, error) {
 		if err := q.endJob(ctx, r, canceledOutcome()); err != nil {
 			return nil, err
 		}
-		return q.queryOne(ctx, `SELECT * FROM jobs WHERE id = ?`, r.ID)
+		return q.queryOne(ctx, `SELECT `+rowColumns+` FROM jobs WHERE id = ?`, r.ID)
 	case r.CancelRequested != 0:
 		return r, nil
 	}

@@ -29,7 +29,7 @@ const (
 	sqlNext  = `SELECT run_at FROM jobs WHERE state = 'queued' AND type IN ? ORDER BY run_at, id LIMIT 1`
 	sqlClaim = `UPDATE jobs SET state = 'running', owner = ?, heartbeat_at = ` + sqliteNow + `, attempt = attempt + 1, claims = claims + 1,
 		last_seq = last_seq + 1, step = '', percent = 0, started_at = CASE WHEN started_at = 0 THEN ? ELSE started_at END
-		WHERE id = (SELECT id FROM jobs WHERE state = 'queued' AND run_at <= ? AND type IN ? ORDER BY run_at, id LIMIT 1) RETURNING *`
+		WHERE id = (SELECT id FROM jobs WHERE state = 'queued' AND run_at <= ? AND type IN ? ORDER BY run_at, id LIMIT 1) RETURNING ` + rowColumns
 )
 
 func (d *localDispatcher) ticket(ctx context.Context, _ *row) error {

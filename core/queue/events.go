@@ -65,6 +65,8 @@ type eventRow struct {
 	Data    string
 }
 
+const eventColumns = `id, job_id, job_type, seq, at, type, data`
+
 // TableName implements gorm's Tabler.
 func (eventRow) TableName() string { return "job_events" }
 
@@ -99,7 +101,7 @@ func (q *Queue) publishEvent(r eventRow) {
 // maxEvents is the most that one call of Events returns.
 const maxEvents = 500
 
-const sqlEvents = `SELECT * FROM job_events WHERE job_id = ? AND seq > ? ORDER BY seq`
+const sqlEvents = `SELECT ` + eventColumns + ` FROM job_events WHERE job_id = ? AND seq > ? ORDER BY seq`
 
 // Events returns a job's events after a sequence number, oldest first, at most limit (0 and more than 500 mean 500).
 func (q *Queue) Events(ctx context.Context, jobID string, afterSeq int64, limit int) ([]Event, error) {

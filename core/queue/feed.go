@@ -17,8 +17,8 @@ type EventFilter struct {
 }
 
 const (
-	sqlEventsAfter   = `SELECT * FROM job_events WHERE id > ? ORDER BY id`
-	sqlEventsAfterOf = `SELECT * FROM job_events WHERE id > ? AND job_type IN ? ORDER BY id`
+	sqlEventsAfter   = `SELECT ` + eventColumns + ` FROM job_events WHERE id > ? ORDER BY id`
+	sqlEventsAfterOf = `SELECT ` + eventColumns + ` FROM job_events WHERE id > ? AND job_type IN ? ORDER BY id`
 	sqlLastEvent     = `SELECT COALESCE(max(id), 0) FROM job_events`
 )
 

@@ -40,7 +40,7 @@ func (f Filter) pageQuery(after *position, limit int) (string, []any) {
 	case len(f.Tags) > 0:
 		return f.taggedQuery(after, limit)
 	case len(arms) == 1:
-		return arms[0].armQuery("*", after, limit)
+		return arms[0].armQuery(rowColumns, after, limit)
 	default:
 		return unionQuery(arms, after, limit)
 	}
@@ -125,7 +125,7 @@ func unionQuery(arms []Filter, after *position, limit int) (string, []any) {
 		args = append(args, values...)
 	}
 	ids := "SELECT id FROM (" + strings.Join(parts, " UNION ALL ") + ") arms" + newest + store.Limit(limit)
-	return "SELECT * FROM jobs WHERE id IN (" + ids + ")" + newest, args
+	return "SELECT " + rowColumns + " FROM jobs WHERE id IN (" + ids + ")" + newest, args
 }
 
 // taggedQuery returns the statement for one page of the jobs with all tags of f. It walks those of the first tag,
@@ -143,6 +143,6 @@ func (f Filter) taggedQuery(after *position, limit int) (string, []any) {
 		c.and("EXISTS (SELECT 1 FROM job_locks l WHERE l.resource = ? AND l.job_id = t.job_id)", f.Lock)
 	}
 	f.addColumns(&c)
-	return "SELECT jobs.* FROM job_tags t CROSS JOIN jobs" + c.whereClause() +
+	return "SELECT " + jobColumns + " FROM job_tags t CROSS JOIN jobs" + c.whereClause() +
 		" AND jobs.id = t.job_id ORDER BY t.created_at DESC, t.job_id DESC" + store.Limit(limit), c.args
 }

@@ -70,8 +70,8 @@ func (q *Queue) recordOutcomeOnce(r *run, result any, err, cause error) error {
 		return q.dispatch.endSucceeded(ctx, r, text)
 	}
 	return q.store.QueueTx(ctx, "finish job", func(ctx context.Context) error {
-		own, readErr := q.queryOne(ctx, `SELECT * FROM jobs WHERE id = ? AND owner = ? AND claims = ? AND state = 'running'`+q.forUpdate(),
-			r.row.ID, r.row.Owner, r.row.Claims)
+		own, readErr := q.queryOne(ctx, `SELECT `+rowColumns+` FROM jobs WHERE id = ? AND owner = ? AND claims = ?
+			AND state = 'running'`+q.forUpdate(), r.row.ID, r.row.Owner, r.row.Claims)
 		if readErr != nil {
 			return readErr
 		}
@@ -168,7 +168,7 @@ func (q *Queue) requeueForRetry(ctx context.Context, own *row, h *Handler, err e
 }
 
 const sqlRequeue = `UPDATE jobs SET state = 'queued', owner = '', run_at = ?, attempt = ?, recoveries = ?, last_seq = last_seq + 1
-	WHERE id = ? AND claims = ? AND state = 'running' RETURNING *`
+	WHERE id = ? AND claims = ? AND state = 'running' RETURNING ` + rowColumns
 
 // requeueJob puts a running job back into the queue. It keeps its locks.
 func (q *Queue) requeueJob(ctx context.Context, own *row, runAt int64, attempt int, kind string, data map[string]any) error {
@@ -187,7 +187,7 @@ func (q *Queue) requeueJob(ctx context.Context, own *row, runAt int64, attempt i
 
 const sqlEnd = `UPDATE jobs SET state = ?, result = ?, error_code = ?, error_message = ?, reason = ?, owner = '', finished_at = ?,
 	percent = CASE WHEN ? = 'success' THEN 100 ELSE percent END, last_seq = last_seq + 1
-	WHERE id = ? AND claims = ? AND state = ? RETURNING *`
+	WHERE id = ? AND claims = ? AND state = ? RETURNING ` + rowColumns
 
 // endJob stores the final state and the last event and releases the locks. The caller has a transaction.
 func (q *Queue) endJob(ctx context.Context, own *row, o outcome) error {

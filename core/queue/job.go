@@ -121,6 +121,9 @@ func (row) TableName() string { return "jobs" }
 const rowColumns = `id, type, state, dedup_key, actor, payload, result, error_code, error_message, reason, step, percent, attempt, claims,
 	recoveries, cancel_requested, last_seq, owner, heartbeat_at, run_at, created_at, started_at, finished_at, detail`
 
+// jobColumns are those of rowColumns, after the name of the table.
+var jobColumns = store.Columns(row{}, "jobs")
+
 // columns returns where rowColumns and the checkpoint are read to.
 func (r *row) columns() []any {
 	return []any{&r.ID, &r.Type, &r.State, &r.DedupKey, &r.Actor, &r.Payload, &r.Result, &r.ErrorCode, &r.ErrorMessage, &r.Reason, &r.Step,

@@ -38,7 +38,7 @@ type position struct {
 	ID string `json:"id"`
 }
 
-const sqlGet = `SELECT jobs.*, COALESCE(c.data, '') AS checkpoint
+var sqlGet = `SELECT ` + jobColumns + `, COALESCE(c.data, '') AS checkpoint
 	FROM jobs LEFT JOIN job_checkpoints c ON c.job_id = jobs.id WHERE jobs.id = ?`
 
 // Get reads a job. An unknown id is a fault.NotFound.
@@ -107,7 +107,7 @@ func (q *Queue) CountOpen(ctx context.Context) (running, queued int64, err error
 	return running, queued, nil
 }
 
-const sqlHolders = `SELECT l.resource, j.* FROM job_locks l JOIN jobs j ON j.id = l.job_id WHERE l.resource IN ?`
+var sqlHolders = `SELECT l.resource, ` + jobColumns + ` FROM job_locks l JOIN jobs ON jobs.id = l.job_id WHERE l.resource IN ?`
 
 // Holders returns the unfinished job that holds each of the resources; those that nobody holds are absent.
 func (q *Queue) Holders(ctx context.Context, resources []string) (map[string]Job, error) {

@@ -18,7 +18,8 @@ const (
 )
 
 // sqlJobsOfNode finds the running jobs of a node in epochs other than one.
-const sqlJobsOfNode = `SELECT * FROM jobs WHERE state = 'running' AND starts_with(owner, ?) AND owner <> ? ORDER BY heartbeat_at LIMIT ?`
+const sqlJobsOfNode = `SELECT ` + rowColumns + ` FROM jobs WHERE state = 'running' AND starts_with(owner, ?) AND owner <> ?
+	ORDER BY heartbeat_at LIMIT ?`
 
 // sqlOwnedByLive reports whether the owner of a job is a node whose lease has not ended.
 const sqlOwnedByLive = `EXISTS (SELECT 1 FROM core_nodes n WHERE n.ended_at = 0 AND n.id || '/' || n.epoch = jobs.owner)`

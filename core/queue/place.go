@@ -17,7 +17,7 @@ const (
 	sqlPlacesDue = `SELECT DISTINCT place FROM jobs WHERE state = 'queued' AND place <> '' AND run_at <= {now} - ?`
 	// sqlTellWaiting notes in jobs of a place what they wait for, once.
 	sqlTellWaiting = `UPDATE jobs SET step = ?, last_seq = last_seq + 1 WHERE id IN (SELECT id FROM jobs WHERE state = 'queued' AND place = ?
-		AND run_at <= {now} - ? AND step <> ? ORDER BY run_at, id LIMIT ? FOR UPDATE SKIP LOCKED) RETURNING *`
+		AND run_at <= {now} - ? AND step <> ? ORDER BY run_at, id LIMIT ? FOR UPDATE SKIP LOCKED) RETURNING ` + rowColumns
 )
 
 // placeOf returns the place of new jobs of a handler's type.

@@ -24,9 +24,10 @@ const (
 	sqlHeartbeat = `UPDATE jobs SET heartbeat_at = {now} WHERE owner = ? AND state = 'running' AND id IN ? RETURNING id, claims, cancel_requested`
 	// sqlStaleOwners finds jobs of some types whose owner has missed its heartbeats. sqlOtherOwners finds those of all other
 	// owners, which are dead if only one process may run.
-	sqlStaleOwners = `SELECT * FROM jobs WHERE state = 'running' AND heartbeat_at < {now} - ? AND type IN ?
+	sqlStaleOwners = `SELECT ` + rowColumns + ` FROM jobs WHERE state = 'running' AND heartbeat_at < {now} - ? AND type IN ?
 		ORDER BY heartbeat_at LIMIT ?`
-	sqlOtherOwners  = `SELECT * FROM jobs WHERE state = 'running' AND heartbeat_at <= ? AND owner <> ? ORDER BY heartbeat_at LIMIT ?`
+	sqlOtherOwners = `SELECT ` + rowColumns + ` FROM jobs WHERE state = 'running' AND heartbeat_at <= ? AND owner <> ?
+		ORDER BY heartbeat_at LIMIT ?`
 	sqlDeleteEvents = `DELETE FROM job_events WHERE id IN (SELECT e.id FROM jobs j JOIN job_events e ON e.job_id = j.id
 		WHERE j.finished_at > 0 AND j.finished_at < ? LIMIT ?)`
 	sqlDeleteJobs = `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at > 0 AND finished_at < ? ORDER BY finished_at LIMIT ?)`
@@ -153,8 +154,8 @@ func (q *Queue) findOrphans(ctx context.Context, sole bool) (rows []row, err err
 // recoverJob ends or requeues one job of a dead owner.
 func (q *Queue) recoverJob(ctx context.Context, found *row) error {
 	return q.store.QueueTx(ctx, "recover job", func(ctx context.Context) error {
-		r, err := q.queryOne(ctx, `SELECT * FROM jobs WHERE id = ? AND state = 'running' AND claims = ? AND heartbeat_at = ?`+q.forUpdate(),
-			found.ID, found.Claims, found.HeartbeatAt)
+		r, err := q.queryOne(ctx, `SELECT `+rowColumns+` FROM jobs WHERE id = ? AND state = 'running' AND claims = ?
+			AND heartbeat_at = ?`+q.forUpdate(), found.ID, found.Claims, found.HeartbeatAt)
 		if err != nil || r == nil {
 			return err
 		}
@@ -179,7 +180,7 @@ func (q *Queue) recoverJob(ctx context.Context, found *row) error {
 
 // logGivenUp adds a line to the log of a job that is not recovered once more.
 func (q *Queue) logGivenUp(ctx context.Context, own *row) error {
-	r, err := q.updateOne(ctx, `UPDATE jobs SET last_seq = last_seq + 1 WHERE id = ? RETURNING *`, own.ID)
+	r, err := q.updateOne(ctx, `UPDATE jobs SET last_seq = last_seq + 1 WHERE id = ? RETURNING `+rowColumns, own.ID)
 	if err != nil || r == nil {
 		return err
 	}

@@ -41,7 +41,7 @@ type scheduleRow struct {
 func readSchedules(ctx context.Context, q *Queue) error {
 	known := q.allSchedules()
 	var rows []scheduleRow
-	if err := q.store.DB(ctx).Raw(`SELECT * FROM job_schedules ORDER BY name`).Scan(&rows).Error; err != nil {
+	if err := q.store.DB(ctx).Raw(`SELECT name, cron, type, payload, locks, next_at FROM job_schedules ORDER BY name`).Scan(&rows).Error; err != nil {
 		return fmt.Errorf("read the schedules: %w", err)
 	}
 	stored := map[string]bool{}

@@ -120,10 +120,11 @@ func (q *Queue) newRow(sub Submission, payload string) *row {
 	return r
 }
 
-const sqlDuplicate = `SELECT * FROM jobs WHERE type = ? AND dedup_key = ? AND dedup_key <> '' AND state IN ('queued', 'running')`
+const sqlDuplicate = `SELECT ` + rowColumns + ` FROM jobs WHERE type = ? AND dedup_key = ? AND dedup_key <> ''
+	AND state IN ('queued', 'running')`
 
 // sqlHoldQueued locks a job, so that it is not claimed, as long as it is queued and nobody else is changing it.
-const sqlHoldQueued = `SELECT * FROM jobs WHERE id = ? AND state = 'queued' FOR SHARE SKIP LOCKED`
+const sqlHoldQueued = `SELECT ` + rowColumns + ` FROM jobs WHERE id = ? AND state = 'queued' FOR SHARE SKIP LOCKED`
 
 // holdDuplicate returns the unfinished job with the type and the dedup key of sub, or nil. One that is queued does not begin before the
 // running transaction has ended. One that another transaction is changing is returned as running, without waiting: that one may wait for
@@ -191,7 +192,7 @@ func (q *Queue) queryOne(ctx context.Context, sql string, args ...any) (*row, er
 	return &rows[0], nil
 }
 
-// updateOne executes an UPDATE … RETURNING * of at most one job and returns the row, or nil.
+// updateOne executes an UPDATE … RETURNING of at most one job and returns the row, or nil.
 func (q *Queue) updateOne(ctx context.Context, sql string, args ...any) (*row, error) {
 	var rows []row
 	if err := q.store.Writer(ctx).Raw(sql, args...).Scan(&rows).Error; err != nil {

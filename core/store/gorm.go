@@ -26,6 +26,7 @@ func (s *Store) openGorm(dialector gorm.Dialector, readOnly bool) (*gorm.DB, err
 		SkipDefaultTransaction: true,
 		DisableAutomaticPing:   true,
 		TranslateError:         true,
+		QueryFields:            s.cfg.Dialect == Postgres, // see Columns
 		NowFunc:                func() time.Time { return time.Now().UTC() },
 	})
 	if err != nil {

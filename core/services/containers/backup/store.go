@@ -7,13 +7,14 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/patchbay-dev/patchbay/core/services/containers/record"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // Store holds the queries about backups. It decides nothing.
 type Store struct{ *record.Store }
 
 // sqlDue gives the backups that are past their time and not the newest of their mount, in the order of their times and ids.
-const sqlDue = `SELECT * FROM containers_backups b WHERE b.deleted_at = 0 AND b.cleanup_after > 0 AND b.cleanup_after <= ? AND b.status = ?
+var sqlDue = `SELECT ` + store.Columns(Record{}, "b") + ` FROM containers_backups b WHERE b.deleted_at = 0 AND b.cleanup_after > 0 AND b.cleanup_after <= ? AND b.status = ?
 	AND (b.cleanup_after > ? OR b.cleanup_after = ? AND b.id > ?)
 	AND EXISTS (SELECT 1 FROM containers_backups n WHERE n.service_id = b.service_id AND n.kind = b.kind AND n.target = b.target AND n.status = b.status
 		AND n.deleted_at = 0 AND (n.created_at > b.created_at OR n.created_at = b.created_at AND n.id > b.id))

@@ -44,8 +44,9 @@ type DeliveryFilter struct {
 	Query string
 }
 
-const sqlReceive = `INSERT INTO containers_deliveries (delivery_id, first_at, last_at, decision, status, attempts) VALUES (?, ?, ?, 'ignored', 0, 1)
-	ON CONFLICT (delivery_id) DO UPDATE SET attempts = containers_deliveries.attempts + 1, last_at = excluded.last_at RETURNING *`
+var sqlReceive = `INSERT INTO containers_deliveries (delivery_id, first_at, last_at, decision, status, attempts) VALUES (?, ?, ?, 'ignored', 0, 1)
+	ON CONFLICT (delivery_id) DO UPDATE SET attempts = containers_deliveries.attempts + 1, last_at = excluded.last_at RETURNING ` +
+	store.Columns(deliveryRecord{}, "")
 
 // receiveDelivery inserts the row of a delivery, or counts another attempt in it. Concurrent attempts wait for each other.
 func (r *hookStore) receiveDelivery(ctx context.Context, id string, now int64) (*deliveryRecord, error) {

@@ -87,12 +87,14 @@ func (s *Store) prepareFilter(ctx context.Context, f *Filter) (err error) {
 	return nil
 }
 
+var storedColumns = store.Columns(Stored{}, "m")
+
 // ListStored is List with all that is kept of the messages.
 func (s *Store) ListStored(ctx context.Context, f Filter) (found []Stored, err error) {
 	if err := s.prepareFilter(ctx, &f); err != nil || f.choosesNothing() {
 		return nil, err
 	}
-	err = s.chooseOrdered(ctx, f, inOrder).Select("m.*").Find(&found).Error
+	err = s.chooseOrdered(ctx, f, inOrder).Select(storedColumns).Find(&found).Error
 	return found, err
 }
 

@@ -64,13 +64,15 @@ func (s *Store) AddSignIn(ctx context.Context, in SignIn, now time.Time) error {
 	})
 }
 
+var signInColumns = clause.Returning{Columns: []clause.Column{{Raw: true, Name: store.Columns(signInRow{}, "")}}}
+
 // TakeSignIn returns the sign-in of a state and uses it up. It reports false for a state that is unknown, used, too old or of another
 // browser.
 func (s *Store) TakeSignIn(ctx context.Context, state, browser string, now time.Time) (in SignIn, ok bool, err error) {
 	var rows []signInRow
 	err = s.store.Tx(ctx, "end sign-in", func(ctx context.Context) error {
 		rows = nil
-		return s.store.Writer(ctx).Clauses(clause.Returning{}).Where("state_hash = ? AND browser_hash = ? AND expires_at > ?", hashText(state),
+		return s.store.Writer(ctx).Clauses(signInColumns).Where("state_hash = ? AND browser_hash = ? AND expires_at > ?", hashText(state),
 			hashText(browser), store.Millis(now)).Delete(&rows).Error
 	})
 	if err != nil || len(rows) == 0 {

@@ -273,10 +273,12 @@ func (s *Store) SavePreferences(ctx context.Context, p Preferences) error {
 	})
 }
 
+var preferenceColumns = store.Columns(Preferences{}, "p")
+
 // WantingReleases returns the preferences of users who want the channels to hear of a new release, or have it translated, and see
 // it.
 func (s *Store) WantingReleases(ctx context.Context, releaseID int64) (found []Preferences, err error) {
-	err = s.store.DB(ctx).Table("release_preferences AS p").Select("p.*").
+	err = s.store.DB(ctx).Table("release_preferences AS p").Select(preferenceColumns).
 		Joins("JOIN release_entries e ON e.id = ?", releaseID).Where("(p.notify_releases OR p.auto_translate)").
 		Where("EXISTS (SELECT 1 FROM release_links l WHERE l.user_id IN (p.user_id, '') AND l.repo_id = e.repo_id AND l.visible)").
 		Where("NOT EXISTS (SELECT 1 FROM release_filters f WHERE f.user_id = p.user_id AND f.repo_id = e.repo_id AND (f.muted OR f.no_prereleases AND e.prerelease " +

@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/patchbay-dev/patchbay/core/fault"
+	"github.com/patchbay-dev/patchbay/core/store"
 )
 
 // SetFollowed says whether a user follows a repository without a star. Everybody may be the user.
@@ -87,6 +88,8 @@ func (s *links) SetFilter(ctx context.Context, f Filter) error {
 	})
 }
 
+var repoColumns = store.Columns(Repo{}, "p")
+
 // StarredItem is a repository that a user has starred.
 type StarredItem struct {
 	Repo
@@ -95,7 +98,7 @@ type StarredItem struct {
 
 // ListStarred returns the repositories that a user has starred, the latest star first.
 func (s *links) ListStarred(ctx context.Context, userID string, limit int) (found []StarredItem, err error) {
-	err = s.store.DB(ctx).Table("release_links AS l").Select("p.*, l.starred_at").Joins("JOIN release_repos p ON p.id = l.repo_id").
+	err = s.store.DB(ctx).Table("release_links AS l").Select(repoColumns+", l.starred_at").Joins("JOIN release_repos p ON p.id = l.repo_id").
 		Where("l.user_id = ? AND l.starred", userID).Order("l.starred_at DESC, p.name_key").Limit(limit).Find(&found).Error
 	return found, err
 }
@@ -114,7 +117,7 @@ type FollowedItem struct {
 // ListFollowed returns the repositories that a user sees, by name.
 func (s *links) ListFollowed(ctx context.Context, userID string, limit int) (found []FollowedItem, err error) {
 	err = s.store.DB(ctx).Table("release_repos AS p").
-		Select("p.*, COALESCE(l.starred, ?) AS starred, COALESCE(l.owned, ?) AS owned, COALESCE(l.followed, ?) AS followed, (e.repo_id IS NOT NULL) AS shared, "+
+		Select(repoColumns+", COALESCE(l.starred, ?) AS starred, COALESCE(l.owned, ?) AS owned, COALESCE(l.followed, ?) AS followed, (e.repo_id IS NOT NULL) AS shared, "+
 			"COALESCE(f.muted, ?) AS muted, COALESCE(f.no_prereleases, ?) AS no_prereleases, COALESCE(f.min_level, 0) AS min_level, COALESCE(f.keyword, '') AS keyword", false, false, false, false, false).
 		Joins("LEFT JOIN release_links l ON l.repo_id = p.id AND l.user_id = ? AND l.visible AND l.user_id <> ''", userID).
 		Joins("LEFT JOIN release_links e ON e.repo_id = p.id AND e.user_id = '' AND e.visible").

@@ -167,12 +167,14 @@ type ReleaseWork struct {
 	Kind string
 }
 
+var workColumns = store.Columns(Work{}, "w")
+
 // OfReleases returns the translations of releases into a language whose content has not changed since.
 func (t *Translations) OfReleases(ctx context.Context, language string, ids []int64) (found []ReleaseWork, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	err = t.store.DB(ctx).Raw("SELECT w.*, l.release_id AS of, l.kind AS kind FROM release_translated l JOIN release_entries e ON e.id = l.release_id AND e.hash = l.hash "+
+	err = t.store.DB(ctx).Raw("SELECT "+workColumns+", l.release_id AS of, l.kind AS kind FROM release_translated l JOIN release_entries e ON e.id = l.release_id AND e.hash = l.hash "+
 		"JOIN release_translations w ON w.id = l.work_id WHERE l.language = ? AND l.release_id IN ?", language, ids).Scan(&found).Error
 	return found, err
 }

@@ -62,8 +62,9 @@ type Records struct {
 	url    string
 }
 
-// OpenRecords opens the database of a configuration and brings it up to date.
-func OpenRecords(ctx context.Context, src settings.Source) (*Records, config.Diagnostics, error) {
+// OpenRecords opens the database of a configuration and brings it up to date. version is that of this program, which may use a newer
+// database while the core of the configuration has the same version and runs: newer cores have only added to the schema then.
+func OpenRecords(ctx context.Context, src settings.Source, version string) (*Records, config.Diagnostics, error) {
 	set, diags, err := src.Read()
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
@@ -78,7 +79,13 @@ func OpenRecords(ctx context.Context, src settings.Source) (*Records, config.Dia
 	}
 	store.ListOthers(st, cluster.ListRunning)
 	if err := st.Migrate(ctx, src.Migrations()...); err != nil {
-		return nil, diags, errors.Join(err, st.Close())
+		runs := false
+		if errors.Is(err, store.ErrNewer) && set.Store.Shared {
+			runs, _ = cluster.RunsVersion(ctx, st, set.NodeID(), version)
+		}
+		if !runs {
+			return nil, diags, errors.Join(err, st.Close())
+		}
 	}
 	users, err := auth.New(auth.Config{Store: st, Keyring: keyring, Scopes: module.Names(src.Services), Grants: module.Grants(src.Services)})
 	if err != nil {

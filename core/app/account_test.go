@@ -32,7 +32,7 @@ func TestResetLinkBesideARunningCore(t *testing.T) {
 	a := startApp(t, nil)
 	_, key, err := a.users.Create(t.Context(), "ann@example.com", "Ann", auth.Admin)
 	must(t, err)
-	r, diags, err := admin.OpenRecords(t.Context(), a.cfg.configSource())
+	r, diags, err := admin.OpenRecords(t.Context(), a.cfg.configSource(), a.cfg.Version)
 	must(t, err)
 	must(t, diags.Err())
 	defer func() { must(t, r.Close()) }()

@@ -17,7 +17,7 @@ import (
 
 // withRecords calls use with the database, open beside a core that may be running.
 func (c *commandLine) withRecords(ctx context.Context, use func(*admin.Records) error) error {
-	r, diags, err := admin.OpenRecords(ctx, c.source())
+	r, diags, err := admin.OpenRecords(ctx, c.source(), Version)
 	if reported := c.report(diags); reported != nil {
 		return reported
 	}

@@ -135,6 +135,12 @@ func ListRunning(ctx context.Context, s *store.Store) (ids []string, err error) 
 	return ids, err
 }
 
+// RunsVersion reports whether a node runs with a version of the program.
+func RunsVersion(ctx context.Context, s *store.Store, id, version string) (bool, error) {
+	nodes, err := ListNodes(ctx, s)
+	return slices.ContainsFunc(nodes, func(n Node) bool { return n.ID == id && n.Version == version && n.Works() }), err
+}
+
 // Differences returns what a node says of itself that the running nodes, whose ids begin the texts, do not say: its services, its
 // instances, where its backups go.
 func (a About) Differences(others []Node) (out []string) {

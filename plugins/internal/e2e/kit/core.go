@@ -2,6 +2,7 @@ package kit
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,8 @@ type Core struct {
 	Env    []string
 	// Command is what the process does.
 	Command string
+	// Binary, if set, is a core of another version than the one under test.
+	Binary string
 
 	Cmd   *exec.Cmd
 	Ended chan struct{}
@@ -156,7 +159,7 @@ func (c *Core) Start() {
 // Launch runs the core without waiting for anything.
 func (c *Core) Launch() {
 	c.T.Helper()
-	c.Cmd = exec.Command(Built.Core, c.Command, "-config", c.Config)
+	c.Cmd = exec.Command(cmp.Or(c.Binary, Built.Core), c.Command, "-config", c.Config)
 	c.Cmd.Env, c.Cmd.Dir = c.Env, c.Dir
 	stderr, err := c.Cmd.StderrPipe()
 	if err != nil {
@@ -259,7 +262,7 @@ type Output struct {
 // Run runs a command of the command line beside the core.
 func (c *Core) Run(stdin string, args ...string) Output {
 	c.T.Helper()
-	cmd := exec.Command(Built.Core, append(args, "-config", c.Config)...)
+	cmd := exec.Command(cmp.Or(c.Binary, Built.Core), append(args, "-config", c.Config)...)
 	var stdout, stderr strings.Builder
 	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Env, c.Dir, strings.NewReader(stdin), &stdout, &stderr
 	err := cmd.Run()

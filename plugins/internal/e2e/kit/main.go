@@ -75,9 +75,9 @@ func buildBinaries(dir string) error {
 	return GoBuild(Built.Core, "core/cmd/patchbay", true)
 }
 
-// GoBuild compiles a package of the repository, named as a path below its root, into the file out.
-func GoBuild(out, pkg string, cgo bool) error {
-	args := []string{"build", "-trimpath", "-o", out}
+// GoBuild compiles a package of the repository, named as a path below its root, into the file out. flags are those of the go command.
+func GoBuild(out, pkg string, cgo bool, flags ...string) error {
+	args := append([]string{"build", "-trimpath", "-o", out}, flags...)
 	env := append(os.Environ(), "CGO_ENABLED=0")
 	if cgo {
 		env = append(os.Environ(), "CGO_ENABLED=1")

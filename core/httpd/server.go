@@ -162,7 +162,8 @@ func (s *Server) Serve() {
 func (s *Server) Failed() <-chan error { return s.failed }
 
 // Shutdown accepts no more, tells the streams to end, and waits for the requests that are under way until ctx ends;
-// then it cuts them off. Whoever is connected by then gets an answer.
+// then it cuts them off. On Linux, whoever has
+// just connected gets an answer.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.drain()
 	s.refuseNew(ctx)

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// TestShutdownAnswersWhoIsConnected: whoever has a connection when a server ends gets an answer. The system accepts connections before the
+// TestShutdownAnswersWhoIsConnected: whoever has just connected when a server ends gets an answer. The system accepts connections before the
 // program does, and would reset those that wait.
 func TestShutdownAnswersWhoIsConnected(t *testing.T) {
 	for range 4 {
@@ -23,10 +23,10 @@ func TestShutdownAnswersWhoIsConnected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.Handle(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			_, _ = io.WriteString(w, "answered")
-		})
+		}))
 		s.Serve()
 		var clients sync.WaitGroup
 		answered, ended := make(chan struct{}), make(chan struct{})

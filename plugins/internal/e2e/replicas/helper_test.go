@@ -25,14 +25,6 @@ func choose(long, short int) int {
 	return short
 }
 
-// onlyWhole skips a test in the short form: there another one shows as much.
-func onlyWhole(t *testing.T, shownBy string) {
-	t.Helper()
-	if !isWhole {
-		t.Skip("make replicas runs it; the short form has " + shownBy)
-	}
-}
-
 // setup is what the cores of one database have in common.
 type setup struct {
 	// url is the database's.

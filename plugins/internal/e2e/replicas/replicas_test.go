@@ -102,6 +102,7 @@ func TestMailWakes(t *testing.T) {
 
 // TestComeback: a core that was killed is shown as lost, and comes back under its name.
 func TestComeback(t *testing.T) {
+	t.Parallel() // it waits for a lease to end
 	cores := startCores(t, newSetup(t), 3)
 	token := knownToken(t, cores)
 	cores[1].Kill()

@@ -110,7 +110,7 @@ func TestRollingUpgrade(t *testing.T) {
 // TestBreakingUpgrade: a core whose version changes a column does not start beside others, which go on, and starts when all of them have
 // stopped.
 func TestBreakingUpgrade(t *testing.T) {
-	onlyWhole(t, "what core/store tests")
+	t.Parallel()
 	s := newSetup(t)
 	cores := startCores(t, s, 2)
 	token := knownToken(t, cores)

@@ -15,8 +15,8 @@ const (
 	maxClockDifference = 5 * time.Minute
 )
 
-// checkClock refuses a core whose clock is far from that of the database that it shares with others: it would delete by age what is not
-// old, and end sessions that are valid.
+// checkClock returns an error if a core's clock is far from that of the database which it shares with others: such a core would delete
+// records too early, and end valid sessions.
 func checkClock(own, database time.Time) error {
 	switch ahead := own.Sub(database).Round(time.Second); {
 	case ahead > maxClockDifference:

@@ -30,7 +30,7 @@ const (
 // shutdown began. Where the system has no such filter, it does nothing.
 func (s *Server) refuseNew(ctx context.Context) {
 	raw := rawConn(s.listener)
-	if raw == nil || !control(raw, func(fd int) error {
+	if raw == nil || !controlSocket(raw, func(fd int) error {
 		return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
 			&unix.SockFprog{Len: uint16(len(dropNew)), Filter: &dropNew[0]})
 	}) {
@@ -42,7 +42,7 @@ func (s *Server) refuseNew(ctx context.Context) {
 	defer tick.Stop()
 	for since := time.Now(); time.Since(since) < settledAfter; {
 		queued := uint32(0)
-		if !control(raw, func(fd int) error {
+		if !controlSocket(raw, func(fd int) error {
 			// Of a listening socket, Unacked is how many wait to be accepted.
 			info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 			if err == nil {
@@ -79,8 +79,8 @@ func rawConn(listener net.Listener) syscall.RawConn {
 	return raw
 }
 
-// control calls do with the descriptor of a socket, and reports whether that worked.
-func control(raw syscall.RawConn, do func(fd int) error) bool {
+// controlSocket calls do with the descriptor of a socket, and reports whether that worked.
+func controlSocket(raw syscall.RawConn, do func(fd int) error) bool {
 	var err error
 	return raw.Control(func(fd uintptr) { err = do(int(fd)) }) == nil && err == nil
 }

@@ -116,8 +116,8 @@ func (s *sessions) markGone(hash string) {
 	}
 }
 
-// findSession gives the session of an id if it is the token's and not over, and notes that it is used. What another core has ended is over
-// before the news of it have come.
+// findSession gives the session of an id if it is the token's and not over, and notes that it is used. A session that another core has
+// ended is over here at once, also if this core has not heard of it.
 func (s *sessions) findSession(ctx context.Context, id, token string) (*session, error) {
 	if x, known := s.findKept(id, token); known && (x == nil || !s.cfg.Shared.HasOthers()) {
 		return x, nil

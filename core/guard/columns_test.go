@@ -1,9 +1,6 @@
 package guard
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -35,18 +32,12 @@ func TestColumnsAreNamed(t *testing.T) {
 			t.Errorf("in %s is found %q", code, found)
 		}
 	}
-	err := filepath.WalkDir(filepath.Join(root(t), "core"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
-			strings.HasSuffix(path, "_templ.go") {
-			return err
+	files(t, "core", func(path string, content []byte) {
+		if strings.HasSuffix(path, "_test.go") || isGenerated(content) {
+			return
 		}
-		code, err := os.ReadFile(path)
-		if found := findEveryColumn(string(code)); found != "" {
+		if found := findEveryColumn(string(content)); found != "" {
 			t.Errorf("%s asks for all columns: %s", path, found)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, ".go")
 }

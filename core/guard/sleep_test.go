@@ -1,9 +1,6 @@
 package guard
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,23 +13,15 @@ func TestOneSleep(t *testing.T) {
 	own := regexp.MustCompile(`select \{\s*(?:` + done + timer + `|` + timer + done + `)\}`)
 	sleeps := 0
 	for _, top := range []string{"core", "plugins"} {
-		err := filepath.WalkDir(filepath.Join(root(t), top), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			code, err := os.ReadFile(path)
-			switch found := own.FindString(string(code)); {
-			case found == "":
-			case filepath.Base(path) == "sleep.go":
+		files(t, top, func(path string, content []byte) {
+			switch found := own.FindString(string(content)); {
+			case found == "" || strings.HasSuffix(path, "_test.go"):
+			case strings.HasSuffix(path, "/sleep.go"):
 				sleeps++
-			case !strings.Contains(string(code), "time.NewTicker("):
+			case !strings.Contains(string(content), "time.NewTicker("):
 				t.Errorf("%s waits by itself: %s", path, found)
 			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, ".go")
 	}
 	if sleeps != 2 {
 		t.Errorf("%d functions sleep, want one in the core and one of the plugins", sleeps)

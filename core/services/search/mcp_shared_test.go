@@ -21,7 +21,8 @@ func (e *env) listMCP(token, session string) int {
 	return e.rpc(token, listTools, "Mcp-Session-Id", session).status
 }
 
-// TestMCPSessionsOfNodes: a session that one core has begun goes on at another, and ends at both, before the news of its end have come.
+// TestMCPSessionsOfNodes checks that a session which one core has begun goes on at another, and that its end holds at both at once, also at
+// one that gets no news.
 func TestMCPSessionsOfNodes(t *testing.T) {
 	a, b := newDeafNode(t, withTools)
 	token, other := a.token(nil), a.token(nil)
@@ -61,57 +62,58 @@ func TestMCPSessionRestsAtANode(t *testing.T) {
 	}
 }
 
-// TestMCPEndAtAnotherNode: what runs in a session ends when the session is ended at another core.
-func TestMCPEndAtAnotherNode(t *testing.T) {
-	entered, answer := make(chan struct{}), make(chan struct{})
+// heldCall is a call in an MCP session that runs at the core a of two. Its status comes when it has ended; answer lets the backend answer it.
+type heldCall struct {
+	a, b           *env
+	token, session string
+	status         chan int
+	answer         chan struct{}
+}
+
+// holdCall begins a call, and returns when the backend has it.
+func holdCall(t *testing.T) heldCall {
+	t.Helper()
+	c, entered := heldCall{status: make(chan int, 1), answer: make(chan struct{})}, make(chan struct{})
 	nodes := newNodes(t, 2, withTools, func(e *env) {
 		e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) {
 			close(entered)
-			<-answer
+			<-c.answer
 			return reply(200, `{}`), nil
 		}
 	})
-	a, b := nodes[0], nodes[1]
-	token := a.token(nil)
-	session := a.rpc(token, welcome).header.Get("Mcp-Session-Id")
-	status := make(chan int, 1)
-	go func() { status <- a.rpc(token, callSearch, "Mcp-Session-Id", session).status }()
+	c.a, c.b = nodes[0], nodes[1]
+	c.token = c.a.token(nil)
+	c.session = c.a.rpc(c.token, welcome).header.Get("Mcp-Session-Id")
+	go func() { c.status <- c.a.rpc(c.token, callSearch, "Mcp-Session-Id", c.session).status }()
 	<-entered
-	if got := b.endMCP(token, session); got != 204 {
+	return c
+}
+
+// TestMCPEndAtAnotherNode: what runs in a session ends when the session is ended at another core.
+func TestMCPEndAtAnotherNode(t *testing.T) {
+	call := holdCall(t)
+	if got := call.b.endMCP(call.token, call.session); got != 204 {
 		t.Errorf("end: %d", got)
 	}
-	if got := <-status; got != 499 {
+	if got := <-call.status; got != 499 {
 		t.Errorf("the call of the session: %d", got)
 	}
-	close(answer)
-	a.flush()
+	close(call.answer)
+	call.a.flush()
 }
 
 // TestMCPCancelAtAnotherNode: a cancellation reaches the call at the core where it runs.
 func TestMCPCancelAtAnotherNode(t *testing.T) {
-	entered, answer := make(chan struct{}), make(chan struct{})
-	nodes := newNodes(t, 2, withTools, func(e *env) {
-		e.backend.invoke = func(context.Context, *sdk.Request) (*sdk.Reply, error) {
-			close(entered)
-			<-answer
-			return reply(200, `{}`), nil
-		}
-	})
-	a, b := nodes[0], nodes[1]
-	token := a.token(nil)
-	session := a.rpc(token, welcome).header.Get("Mcp-Session-Id")
-	status := make(chan int, 1)
-	go func() { status <- a.rpc(token, callSearch, "Mcp-Session-Id", session).status }()
-	<-entered
-	got := b.rpc(token, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, "Mcp-Session-Id", session)
+	call := holdCall(t)
+	got := call.b.rpc(call.token, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, "Mcp-Session-Id", call.session)
 	if got.status != 202 {
 		t.Errorf("the cancellation: %d %s", got.status, got.body)
 	}
-	if got := <-status; got != 202 {
+	if got := <-call.status; got != 202 {
 		t.Errorf("the cancelled call: %d", got)
 	}
-	close(answer)
-	a.flush()
+	close(call.answer)
+	call.a.flush()
 }
 
 // TestMCPSessionsAfterARestart: sessions go on after a restart of a core, and those that were ended do not.
